@@ -60,9 +60,9 @@ def design(
         "optimal": the objective's own. One of `METHODS`, or `Lattice(...)`, `Pieces(...)`: judged beside it. For
         categories "auto", "grr", "olh", "oue" or "rappor".
     outputs : (m,) array_like, int or AtMost, optional
-        The only reports there may be, increasing, or for categories how many; for `Loss` and `Custom`, which need
-        them, and for `Levels`. `AtMost(16)` of `optldp.designer.objectives`: so many wherever they are best, for
-        `Variance`, `WorstCase` and `TradeOff`.
+        The only reports there may be, increasing, or for categories how many; for `Custom` and `Loss`, which need
+        them (but not for unbiased squared loss), and for `Levels`. `AtMost(16)` of `optldp.designer.objectives`: so
+        many, wherever they are best, for `Variance`, `WorstCase` and `TradeOff`.
     uniform_share : float, optional
         Mixed into the prior before solving, in [0, 1]: without it some programs are indifferent to knots of no mass.
         Default: 0.001 for `Variance`, `Error` and `Information`, else 0. `expected_variance` is under the prior as

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...mechanisms.errors import InputError
-from ...solvers.channel import solve_at_most
-from ...solvers.cone import pure
 from ...solvers.unbiased.program import Rows
 from .base import Problem
 
@@ -77,6 +75,9 @@ def few_outputs(problem: Problem, free: Rows, weights: np.ndarray, share: float)
     """
     if problem.most is None or len(free.outputs) <= problem.most:
         return free
+    from ...solvers.channel import solve_at_most  # with scipy.optimize, which no other design waits for
+    from ...solvers.cone import pure
+
     knots = problem.unit.knots
     reported = free.outputs, weights @ free.probabilities
     cone = pure(len(knots), float(np.log(problem.inner_ratio)))

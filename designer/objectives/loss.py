@@ -1,29 +1,32 @@
-"""What one report is worth: the least expected or worst loss on given outputs, biased or not, under any privacy.
+"""What one report is worth: the least expected or worst loss, biased or not, under any privacy.
 
 With prior p, losses l(x, y) of reporting y for x, and a share w of the worst value's loss, the table P is to make
 
     (1 - w) sum_x p(x) v(x) + w max_x v(x)  least,    v(x) = sum_y l(x, y) P(y | x),
 
 by the channel program of `optldp.solvers.channel`: any table on these outputs that keeps the promise is worth at least
-the bound. Reports may be biased: it is often better to report nearer the middle than to be right on average. A biased
-table's reports are estimated from by its law, never averaged.
+the bound. Unbiased reports of least squared error need no outputs: they are found, and the bound is for all real ones.
+Elsewhere outputs are given, and reports may be biased: it is often better to report nearer the middle than to be right
+on average. A biased table's reports are estimated from by its law, never averaged.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.promise import OfPairs, Pure
 from ...mechanisms.promise.members import written
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.units import squared, units_label
-from ...solvers.channel import ChannelProgram, solve_channel
+from ...solvers import Status
+from ...solvers.channel import ChannelProgram, LinePrices, solve_channel, solve_free_outputs
 from ..priors.categorical import CategoricalPrior
 from ..priors.prior import Prior
 from .base import Objective, Problem, Solution, Told
@@ -38,6 +41,12 @@ SPARED_OF_PURE, SPARED_OF_PAIRS = 1e-12, 1e-9
 EVEN_UNITS = 16
 """Units of 2^-53 that every output gets over the least log-ratio, where a promise is of pairs: there limits are met by
 probabilities of any size, and whole numbers need room."""
+
+FREE = 0.5
+"""Share of the tolerance to which outputs are found: what is left is for exactness."""
+
+PROVED = 0.05
+"""Share of it by which their bound may miss what the multipliers could prove."""
 
 NEVER = 1e-15
 """Probability below which an output is never reported: less than what is left unspent can bear."""
@@ -64,7 +73,9 @@ class LossEvidence:
 
 @dataclass(frozen=True, eq=False)
 class Loss(Objective):
-    """The least loss of one report on given outputs, biased or not, under pure privacy or any promise of pairs.
+    """The least loss of one report, biased or not, under pure privacy or any promise of pairs.
+
+    Outputs are given, but for unbiased reports of squared loss, whose best ones are found.
 
     Parameters
     ----------
@@ -79,8 +90,8 @@ class Loss(Objective):
     Raises
     ------
     InputError
-        In a design: no outputs, losses that are no numbers or do not fit, unbiased reports of categories, or outputs
-        between which no unbiased mechanism is private.
+        In a design: no outputs where they are needed, losses that are no numbers or do not fit, unbiased reports of
+        categories, or outputs between which no unbiased mechanism is private.
     SolverError
         In a design: no table is found.
 
@@ -96,13 +107,17 @@ class Loss(Objective):
     >>> made = design(prior, 1.0, objective=Loss("squared", worst=1.0), outputs=np.arange(-16, 17) / 16)
     >>> round(made.value, 3), made.bound <= made.value, round(made.gap, 5)
     (0.787, True, 0.0)
+    >>> from optldp.mechanisms import Metric
+    >>> free = design(prior, Metric(2.0), objective=Loss("squared", unbiased=True))
+    >>> round(free.value, 4), round(free.bound, 4)
+    (0.4241, 0.4241)
     """
 
     loss: Losses = "squared"
     worst: float = 0.0
     unbiased: bool = False
 
-    nobody = "no mechanism on these outputs"
+    nobody = "no mechanism of the kind"
     takes = (Prior, CategoricalPrior)
     takes_outputs = True
     promises = (Pure, OfPairs)
@@ -136,31 +151,50 @@ class Loss(Objective):
         return units_label(f"{self.name} loss of one report", of)
 
     def check(self, problem: Problem) -> None:
-        self._program(problem)
+        if not self._free(problem):
+            self._program(problem)
 
     def solve(self, problem: Problem, progress: Told = None) -> Solution:
-        of_pairs = isinstance(problem.privacy, OfPairs)
-        program = self._program(problem, SPARED_OF_PAIRS if of_pairs else SPARED_OF_PURE)
-        best = solve_channel(program, tolerance=problem.tolerance)
-        matrix = np.where(best.solution.max(0) > NEVER, best.solution, 0.0)
+        of_pairs, tolerance = isinstance(problem.privacy, OfPairs), problem.tolerance
+        spared = SPARED_OF_PAIRS if of_pairs else SPARED_OF_PURE
+        cone = cone_of(problem, spared)
+        with threadpool_limits(1, user_api="blas"):  # as in `Variance`
+            if self._free(problem):
+                knots, weights = problem.prior.knots, problem.solved.weights
+                best = solve_free_outputs(cone, weights, knots, share=self.worst, tolerance=FREE * tolerance)
+                outputs, matrix = best.solution
+                problem = replace(problem, outputs=outputs)
+            else:
+                best = solve_channel(self._program(problem, spared), tolerance=tolerance)
+                matrix = best.solution
+        matrix = np.where(matrix.max(0) > NEVER, matrix, 0.0)
         if of_pairs:
-            apart = program.cone.closed[program.cone.closed > 0].min()
+            apart = cone.closed[cone.closed > 0].min()
             matrix[matrix > 0] += EVEN_UNITS / (2**53 * min(apart, 1.0))  # where all that it may be is more than none
         matrix /= matrix.sum(1, keepdims=True)
         if self.unbiased:
             matrix = centred(matrix, _outputs(problem) - problem.prior.knots[:, None])
         origin = Provenance("optimal", {"unbiased": self.unbiased, "loss": self.name, "worst": self.worst})
         return Solution(
-            as_mechanism(matrix, problem, origin), best.multipliers, best.status, aside={"solver": best.solver}
+            as_mechanism(matrix, problem, origin),
+            best.multipliers,
+            Status.of(best.gap, tolerance),
+            aside={"solver": best.solver},
         )
 
     def value(self, mechanism: Any, problem: Problem) -> float:
-        return self._program(problem).value(on_outputs(mechanism, _outputs(problem)))
+        placed = self._placed(problem, mechanism)
+        return self._program(placed).value(on_outputs(mechanism, _outputs(placed)))
 
     def bound(self, problem: Problem, multipliers: Mapping[str, np.ndarray]) -> float:
-        return self._program(problem).bound(**multipliers)
+        if not self._free(problem):
+            return self._program(problem).bound(**multipliers)
+        knots, weights = problem.prior.knots, problem.solved.weights
+        prices = LinePrices(cone_of(problem), weights, knots, self.worst, **multipliers)
+        return prices.over_the_line(PROVED * problem.tolerance * abs(float(prices.lam.sum()))).bound
 
     def evidence(self, problem: Problem, mechanism: Any, solution: Solution) -> LossEvidence:
+        problem = self._placed(problem, mechanism)
         outputs = _outputs(problem)
         joint = problem.solved.weights[:, None] * on_outputs(mechanism, outputs)
         read_as = joint.T @ self._losses(problem)
@@ -185,6 +219,15 @@ class Loss(Objective):
             promise["log_ratios"] = written(tuple(map(tuple, made.privacy.limits(made.prior.knots).tolist())))
         worth = {f"{self.which}_loss": made.value, "lower_bound": made.bound}
         return {**promise, **worth, "posterior_risk": made.evidence.posterior_risk, "solver": made.evidence.solver}
+
+    def _free(self, problem: Problem) -> bool:
+        """Whether outputs are to be found."""
+        wanted = self.unbiased and isinstance(self.loss, str) and self.loss == "squared"
+        return wanted and problem.outputs is None and isinstance(problem.prior, Prior)
+
+    def _placed(self, problem: Problem, mechanism: Any) -> Problem:
+        """The problem with a mechanism's own outputs, where none were given."""
+        return replace(problem, outputs=mechanism.low) if self._free(problem) else problem
 
     def _program(self, problem: Problem, spared: float = 0.0) -> ChannelProgram:
         """The program with a share of the budget unspent; InputError for what does not fit."""
@@ -217,5 +260,8 @@ def _shortened(promise: OfPairs, knots: np.ndarray) -> list[str]:
 
 def _outputs(problem: Problem) -> np.ndarray:
     if problem.outputs is None:
-        raise InputError("a Loss needs the reports that there may be: add outputs=[...] to design")
+        raise InputError(
+            "a Loss needs the reports that there may be, unless it is of unbiased reports and squared: "
+            "add outputs=[...] to design"
+        )
     return problem.outputs

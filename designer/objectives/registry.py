@@ -134,7 +134,7 @@ ON_OUTPUTS: Mapping[str, NamedObjective] = {
     "loss": NamedObjective(
         "loss:Loss",
         "a table for a loss",
-        "the least loss of one report on given outputs",
+        "the least loss of one report",
         "--loss absolute --biased --outputs 0:1:0.025",
         uses=("--loss", "--biased", "--outputs", "--privacy", "--uniform-share", "--omit-prior"),
     ),

@@ -42,8 +42,8 @@ ROWS_OFF = 1e-6
 MENDED = 1e-14
 """By which they may be off in the end."""
 
-MENDING = 3
-"""Steps of that, at most."""
+MENDING = 12
+"""Steps of that, at most: one or two, unless values are very near each other."""
 
 
 def interior_point(tree: TreeProgram, tolerance: float) -> tuple[Point, int]:
@@ -58,14 +58,16 @@ def interior_point(tree: TreeProgram, tolerance: float) -> tuple[Point, int]:
     least, k = np.inf, 0
     for k in range(STEPS):  # noqa: B007 -- told
         missing = tree.missing(at)
-        off, worth = np.abs(missing.rows).max(), tree.worth(at)
-        open_ = abs(worth - tree.size * at.y[0].sum()) / abs(worth) if worth else np.inf
-        if open_ + off < least:
-            best, least = at, open_ + off
+        off, worth, proved = np.abs(missing.rows).max(), tree.worth(at), tree.size * float(at.y[0].sum())
+        scale = max(abs(worth), abs(proved)) or 1.0  # either may pass through zero
+        open_, products = abs(worth - proved) / scale, tree.size * at.mean_product * at.products / scale
+        lacking = open_ + products + off
+        if lacking < least:
+            best, least = at, lacking
         closed = off <= ROWS_OFF and open_ <= tolerance
         if closed and worth - tree.program.bound(**tree.proof(at)) <= tolerance * abs(worth):
             break
-        if open_ + off > LOST * least:
+        if lacking > LOST * least:
             break
         at = step_from(tree, at, missing)
     return best, k
@@ -113,12 +115,17 @@ def _drawn(products: Array, target: float) -> Array:
 
 def mended(tree: TreeProgram, at: Point) -> Point:
     """Return the point with its rows right, to rounding if numbers allow: the least change as shares of its slacks."""
+    best, least = at, np.inf
     for _ in range(MENDING):
         missing = tree.missing(at)
-        if np.abs(missing.rows).max() <= MENDED:
+        off = float(np.abs(missing.rows).max())
+        if off < least:
+            best, least = at, off
+        if off <= MENDED:
             break
         near = Point(at.s, at.r, 1 / at.r, at.y, at.w, 1 / at.w, at.t)
         alone = Missing(missing.rows, np.zeros_like(at.s), np.zeros_like(at.w), 0.0)
-        step = Newton(tree, near).step(alone, np.zeros_like(at.r), np.zeros_like(at.w))
-        at = at.moved(step, (1 - KEPT_BACK) * near.lengths(step)[0], 0.0)
-    return at
+        step = Newton(tree, near, closely=True).step(alone, np.zeros_like(at.r), np.zeros_like(at.w))
+        whole = (step.r >= -(1 - KEPT_BACK) * at.r).all() and (step.w >= -(1 - KEPT_BACK) * at.w).all()
+        at = at.moved(step, 1.0 if whole else (1 - KEPT_BACK) * near.lengths(step)[0], 0.0)
+    return best

@@ -25,6 +25,12 @@ REFINEMENTS = 3
 REFINED = 1e-10
 """Share of a right side that may be left of it."""
 
+GRADIENTS = 40
+"""Conjugate gradients for a dy that is wanted closely, at most."""
+
+CLOSE = 1e-12
+"""Share of a right side that they may leave of it."""
+
 REGULAR = (1e-14, 1e-11, 1e-8)
 """Shares of its diagonal that are added to the coupling matrix, the first with which there is a factor: at an optimum
 its rows depend on each other, to rounding. Refinement takes back what that changes."""
@@ -33,8 +39,8 @@ its rows depend on each other, to rounding. Refinement takes back what that chan
 class Newton:
     """The Newton system at a point, factored once for any right sides."""
 
-    def __init__(self, tree: TreeProgram, at: Point) -> None:
-        self.tree, self.at = tree, at
+    def __init__(self, tree: TreeProgram, at: Point, closely: bool = False) -> None:
+        self.tree, self.at, self.closely = tree, at, closely
         self.eliminated = tree.elimination.of(at.u / at.r)
         kinds, n, _ = tree.factors.shape
         self.beside = np.zeros((kinds, n))
@@ -65,16 +71,39 @@ class Newton:
 
     def _coupling(self, rows: Array) -> Array:
         """Return the y of (A K^-1 A' + diag(w / z)) y = rows."""
-        y, left = np.zeros_like(rows), rows
-        for k in range(REFINEMENTS + 1):
-            y = y + (self.scale * cho_solve(self.factor, self.scale * left.ravel(), check_finite=False)).reshape(
-                rows.shape
-            )
-            if k < REFINEMENTS:
-                left = rows - self.tree.rows(self.eliminated.solve(self.tree.across(y))) - self.beside * y
-                if np.abs(left).max() <= REFINED * np.abs(rows).max():
-                    break
+        return self._by_gradients(rows) if self.closely else self._refined(rows)
+
+    def _refined(self, rows: Array) -> Array:
+        y = self._nearly(rows)
+        for _ in range(REFINEMENTS):
+            left = rows - self._operator(y)
+            if np.abs(left).max() <= REFINED * np.abs(rows).max():
+                break
+            y = y + self._nearly(left)
         return y
+
+    def _by_gradients(self, rows: Array) -> Array:
+        """By conjugate gradients: slower, and right even where the factor's rows depend on each other."""
+        y, left = np.zeros_like(rows), rows
+        along = self._nearly(left)
+        power = float((left * along).sum())
+        for _ in range(GRADIENTS):
+            moved = self._operator(along)
+            length = power / (float((along * moved).sum()) or 1.0)
+            y, left = y + length * along, left - length * moved
+            if np.abs(left).max() <= CLOSE * np.abs(rows).max():
+                break
+            near = self._nearly(left)
+            before, power = power, float((left * near).sum())
+            along = near + power / before * along
+        return y
+
+    def _operator(self, y: Array) -> Array:
+        return self.tree.rows(self.eliminated.solve(self.tree.across(y))) + self.beside * y
+
+    def _nearly(self, rows: Array) -> Array:
+        scaled = cho_solve(self.factor, self.scale * rows.ravel(), check_finite=False)
+        return (self.scale * scaled).reshape(rows.shape)
 
 
 def _factored(matrix: Array) -> tuple[Array, tuple[Array, bool]]:

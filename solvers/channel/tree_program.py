@@ -53,7 +53,12 @@ class Point(NamedTuple):
     @property
     def mean_product(self) -> float:
         """Of slacks and their multipliers: what remains of the gap, for each of them."""
-        return float(((self.r * self.u).sum() + self.w @ self.z) / (self.r.size + self.w.size))
+        return float(((self.r * self.u).sum() + self.w @ self.z) / self.products)
+
+    @property
+    def products(self) -> int:
+        """How many of these there are."""
+        return self.r.size + self.w.size
 
 
 def _length(at: Array, by: Array) -> float:

@@ -366,7 +366,8 @@ class DesignOptions(ObjectiveOptions):
             raise InputError(f"--objective of attributes must be expected or error, got {self.objective!r}")
         useless = {name: value for name, value in given.items() if name not in self.kind.uses}
         refuse_given(f"of no use to {self.kind.label}", useless)
-        if "--loss" in self.kind.uses and (self.outputs_text is None or self.few):
+        needs_outputs = self.biased or self.loss not in (None, "squared")
+        if "--loss" in self.kind.uses and (self.few or (self.outputs_text is None and needs_outputs)):
             raise InputError("a table for a loss needs the only reports that there may be: give --outputs LO:HI:STEP")
         if self.few and (self.method_text is not None or self.form is not None or self.automatic):
             raise InputError(

@@ -54,6 +54,20 @@ def test_by_distance(optldp, prior, tmp_path, objective, fact):
     assert told["promise"] == "epsilon 1 per unit"
 
 
+@pytest.mark.parametrize(("objective", "fact"), [("expected", "expected_loss"), ("minimax", "worst_loss")])
+def test_by_distance_outputs_are_found(optldp, prior, tmp_path, objective, fact):
+    out = tmp_path / "m.json"
+    told = json.loads(
+        optldp(*asked(prior, "--privacy", "metric", "--objective", objective, "--out", out, "--json")).stdout
+    )
+    table = load_table(out)
+    assert verify(table).ok
+    assert table.probabilities @ table.low == pytest.approx(table.knots, abs=1e-9)
+    assert told["lower_bound"] <= told[fact] == told["value"]
+    assert told["relative_gap"] < 1e-6
+    assert told["solver"] == "tree"
+
+
 FILES = {
     "by-value:FILE,rule=min": "value,epsilon\n1,4\n0,0.5\n0.25,1\n0.5,2\n0.75,3\n",
     "by-value:FILE": "value,epsilon\n1,4\n0,0.5\n0.25,1\n0.5,2\n0.75,3\n",
@@ -118,7 +132,8 @@ def test_losses_and_outputs_of_files(optldp, prior, tmp_path):
     ("more", "says"),
     [
         (("--loss", "absolute", "--biased"), "give --outputs LO:HI:STEP"),
-        (("--privacy", "metric"), "give --outputs LO:HI:STEP"),
+        (("--privacy", "metric", "--biased"), "give --outputs LO:HI:STEP"),
+        (("--privacy", "metric", "--loss", "absolute"), "give --outputs LO:HI:STEP"),
         (("--loss", "cubic", "--biased", "--outputs", "0:1:0.5"), "a loss must be one of absolute, squared, zero-one"),
         (("--biased", "--outputs", "0:1:0.3"), "steps from LO to HI"),
         (("--biased", "--outputs", "few"), "must be LO:HI:STEP such as 0:1:0.025, a file, or how many"),

@@ -225,3 +225,12 @@ def test_privacy_by_distance_says_nothing_of_categories_and_other_objectives_ref
         design(prior, Metric(1.0), objective=Loss("zero-one"), outputs=2)  # pyright: ignore[reportArgumentType] -- of any privacy
     with pytest.raises(InputError, match="promise pure privacy, got epsilon 1 per unit"):
         design(EVEN, Metric(1.0))  # pyright: ignore[reportArgumentType] -- wrong on purpose
+
+
+def test_unbiased_squared_loss_finds_its_outputs_and_pure_privacy_has_the_known_optimum() -> None:
+    known = design(EVEN, 1.0, uniform_share=0.0)
+    found = design(EVEN, 1.0, objective=Loss("squared", unbiased=True))
+    assert found.gap < 1e-6
+    assert max(found.bound, known.bound) <= min(found.value, known.value)
+    assert found.certificate.bound() == found.bound
+    assert found.evidence.remap.size == found.mechanism.n_outputs

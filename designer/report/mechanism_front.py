@@ -14,6 +14,7 @@ from ...estimators.frequencies.decoder import frequency_decoder
 from ...mechanisms import FAMILIES, TabulatedMechanism
 from ...mechanisms.categorical.hashed_response import HashedResponse
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
+from ...mechanisms.categorical.projective_geometry import ProjectiveGeometry
 from ...mechanisms.categorical.subset_selection import SubsetSelection
 from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.categorical.unary_encoding import UnaryEncoding
@@ -290,6 +291,11 @@ def _(made: SubsetSelection) -> str:
         f"A set of {made.n_chosen:,} of the {len(made.categories):,} categories, which need not hold the true one: "
         "a bit for each category."
     )
+
+
+@_sent.register
+def _(made: ProjectiveGeometry) -> str:
+    return f"One of {made.n_reports:,} numbers, each of which stands for a set of categories, the true one or not."
 
 
 @_sent.register

@@ -182,10 +182,9 @@ def category_kind(mechanism: CategoricalMechanism, epsilon: float) -> CategoryKi
 
         Example
         -------
-        >>> from ....mechanisms.categorical.numbered_reports import NumberedReports
-    from ....mechanisms.categorical.table import categorical_grr
-        >>> category_kind(categorical_grr(["a", "b"], 1.0), 1.0).words(1)
-        'b'
+        >>> from ....mechanisms.categorical.table import categorical_grr
+    >>> category_kind(categorical_grr(["a", "b"], 1.0), 1.0).words(1)
+    'b'
     """
     raise unwired("mechanism", mechanism)
 

@@ -180,9 +180,9 @@ class BitKind(CategoryKind[BitVectors]):
 def category_kind(mechanism: CategoricalMechanism, epsilon: float) -> CategoryKind[Any]:
     """Return how reports of a mechanism for categories are looked at.
 
-        Example
-        -------
-        >>> from ....mechanisms.categorical.table import categorical_grr
+    Example
+    -------
+    >>> from ....mechanisms.categorical.table import categorical_grr
     >>> category_kind(categorical_grr(["a", "b"], 1.0), 1.0).words(1)
     'b'
     """

@@ -27,6 +27,7 @@ from optldp.mechanisms import (
     save_table,
 )
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.projective_geometry import projective_geometry
 from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor
@@ -76,6 +77,7 @@ def corpus(folder: Path) -> list[tuple[Path, bytes, list[str]]]:
         basic_rappor(names, 1.0),
         local_hashing(names, 1.0),
         subset_selection(names, 0.5),
+        projective_geometry(names, 1.0),
     ):
         made.append((oracle, {"report": oracle.to_text(oracle.sample(labels))}))
     made.append(

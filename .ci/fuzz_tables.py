@@ -33,6 +33,7 @@ from optldp.mechanisms import (
     save_table,
 )
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.projective_geometry import projective_geometry
 from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
@@ -109,6 +110,7 @@ def bundles() -> list[Bundle]:
         optimised_unary(names, 1.0),
         local_hashing(range(10), 1.0),
         subset_selection(range(10), 1.0),
+        projective_geometry(range(10), 1.0),
         PersonalisedMechanism([categorical_grr(names, epsilon) for epsilon in (0.5, 1.0)], 0.3),
         PersonalisedMechanism([half, whole]),
         key_value_unary(names, half, 1.0),

@@ -20,6 +20,7 @@ from optldp.mechanisms import (
     save_table,
 )
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.projective_geometry import projective_geometry
 from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
@@ -166,7 +167,9 @@ def names_of(rng: Generator) -> list[str]:
     return [f"c{k}" for k in range(int(rng.integers(2, MOST_CATEGORIES)))]
 
 
-ORACLES: list[Callable] = [categorical_grr, basic_rappor, optimised_unary, local_hashing, subset_selection]
+ORACLES: list[Callable] = [
+    categorical_grr, basic_rappor, optimised_unary, local_hashing, subset_selection, projective_geometry,
+]  # fmt: skip
 
 
 def oracle(rng: Generator) -> Checks:

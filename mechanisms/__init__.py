@@ -12,8 +12,8 @@ holds at the knots, privacy and unbiasedness above all, holds on the whole domai
 - `make_exact` rounds probabilities to whole numbers over 2^53, giving up utility and never privacy; `prove` then shows
   privacy by integer arithmetic alone, and reports are drawn by integers from the operating system's generator.
 - Categories have mechanisms of their own (`CategoricalMechanism`): tables, and structures whose table would be too
-  large to write down, unary encodings, subset selection and local hashing. What is one document without being one table
-  is a `Bundle`.
+  large to write down, unary encodings, subset selection, local hashing and projective geometry. What is one document
+  without being one table is a `Bundle`.
 - `save_table` and `save_bundle` write only what is proved, whole or not at all; `load_mechanism` trusts nothing that
   it reads. Tables in doubles are for research, behind an argument that says so.
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .errors import InputError, unwired
+
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
@@ -127,3 +129,35 @@ class Supports(ABC):
 
 
 Statistic = Outputs | Supports
+"""What is read today; whoever reads one refuses a third by its name, by `as_supports` or `unread`."""
+
+
+def as_supports(statistic: Statistic) -> Supports | None:
+    """Return the statistic if reports support values, None if they are whole outputs; InputError for any other.
+
+    Example
+    -------
+    >>> as_supports(Outputs(np.eye(2)))
+    >>> as_supports("sketch")
+    Traceback (most recent call last):
+        ...
+    optldp.mechanisms.errors.InputError: statistic 'str' is known by name, and nothing here works by it: choose another
+    """
+    match statistic:
+        case Outputs():
+            return None
+        case Supports():
+            return statistic
+        case _:
+            raise unread(statistic)
+
+
+def unread(statistic: object) -> InputError:
+    """Return the refusal that every choice by statistic ends in: a third must not be read as one of the two.
+
+    Example
+    -------
+    >>> print(unread(1.0))
+    statistic 'float' is known by name, and nothing here works by it: choose another
+    """
+    return unwired("statistic", type(statistic).__name__)

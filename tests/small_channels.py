@@ -24,6 +24,7 @@ from optldp.mechanisms import (
 from optldp.mechanisms.adopted import adopt
 from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.projective_geometry import geometry_of_levels, projective_geometry
 from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.floors import form_over
@@ -63,6 +64,7 @@ SMALL: Mapping[str, TabulatedMechanism | Bundle] = {
     "bits": optimised_unary(JOBS, 2.0),
     "hashes": local_hashing(JOBS, 2.0),
     "subsets": subset_selection([*JOBS, "clerk", "none"], 1.0),
+    "points": projective_geometry([*JOBS, "clerk", "none"], 1.0, order=2),
     "adopted": adopt("grr", JOBS, 2.0),
     "seeded": adopt("olh", JOBS, 2.0),
     "levels of numbers": PersonalisedMechanism(TWO),
@@ -86,6 +88,7 @@ COMBINATIONS: Mapping[str, Bundle] = {
     ),
     "protected levels of bits": PersonalisedMechanism([optimised_unary(JOBS, e) for e in (1.0, 2.0)], 1.0),
     "levels of hashes": PersonalisedMechanism([local_hashing(JOBS, e, n_values=2) for e in (1.0, 2.0)]),
+    "levels of points": PersonalisedMechanism(geometry_of_levels([*JOBS, "clerk", "none"], [1.0, 2.0], order=2)),
     "protected levels of attributes": PersonalisedMechanism(
         [AttributeSampling(["pay", "more"], [t, t], 1, t.epsilon) for t in TWO], 1.0
     ),

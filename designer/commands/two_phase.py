@@ -87,7 +87,7 @@ class TwoPhaseOptions(Options):
         typer.Option(
             "--phase-one",
             help="designed (optimal for a uniform prior), square-wave, grr, another closed form, an oracle for the "
-            "knots (olh, oue, rappor, subset), or a TABLE file.",
+            "knots (olh, oue, rappor, subset, projective-geometry), or a TABLE file.",
         ),
     ] = "designed"
     estimator: Annotated[

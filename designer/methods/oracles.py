@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ...mechanisms.categorical.local_hashing import hashing_of_levels, local_hashing
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.categorical.oracle_choice import frequency_oracle
+from ...mechanisms.categorical.projective_geometry import geometry_of_levels, projective_geometry
 from ...mechanisms.categorical.subset_selection import subset_selection, subsets_of_levels
 from ...mechanisms.categorical.table import categorical_grr
 from ...mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
@@ -25,8 +26,16 @@ ORACLES: dict[str, Callable[[Categories, float], CategoricalMechanism]] = {
     "oue": optimised_unary,
     "rappor": basic_rappor,
     "subset": subset_selection,
+    "projective-geometry": projective_geometry,
 }
 """Categories and a budget in, a mechanism out; "auto" errs least of those that are worth their length."""
+
+OF_LEVELS: dict[str, Callable[[Categories, Sequence[float]], tuple[CategoricalMechanism, ...]]] = {
+    "olh": hashing_of_levels,
+    "subset": subsets_of_levels,
+    "projective-geometry": geometry_of_levels,
+}
+"""Those whose reports would not be of one kind if each budget had its own best: one choice for all budgets."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +79,8 @@ def as_oracle(method: str | Method) -> Method | None:
 def levels_of_oracle(name: str, categories: Categories, epsilons: Sequence[float]) -> tuple[CategoricalMechanism, ...]:
     """Return the oracle of this name at each budget, with reports of one kind.
 
-    "auto" is what it is at the smallest budget, from where GRR gains most with larger ones; reports of OLH and
-    subset selection tell least of their level.
+    "auto" is what it is at the smallest budget, from where GRR gains most with larger ones; reports of OLH,
+    subset selection and projective geometry tell least of their level.
 
     Example
     -------
@@ -80,8 +89,6 @@ def levels_of_oracle(name: str, categories: Categories, epsilons: Sequence[float
     """
     if name == "auto":
         name = frequency_oracle(categories, min(epsilons)).provenance.method
-    if name == "olh":
-        return hashing_of_levels(categories, epsilons)
-    if name == "subset":
-        return subsets_of_levels(categories, epsilons)
+    if name in OF_LEVELS:
+        return OF_LEVELS[name](categories, epsilons)
     return tuple(ORACLES[name](categories, epsilon) for epsilon in epsilons)

@@ -12,7 +12,7 @@ from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.categorical.oracle_choice import total_error
 from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.errors import InputError
-from ...mechanisms.statistics import Outputs, Supports
+from ...mechanisms.statistics import Outputs, Supports, unread
 from ...mechanisms.table.provenance import Provenance
 from ...solvers.frequency.optimum import solve_frequency
 from ...solvers.frequency.program import FrequencyProgram, certified_frequency_bound
@@ -111,6 +111,8 @@ class Frequencies(Objective):
                 return total_error(weights.size, own, other) + 1 - float(weights @ weights)
             case Outputs(law):
                 return FrequencyProgram(weights, problem.ratio).error(law)
+            case statistic:
+                raise unread(statistic)
 
     def bound(self, problem: Problem, multipliers: Mapping[str, Any]) -> float:
         with threadpool_limits(1, user_api="blas"):

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.errors import InputError
-from ...mechanisms.statistics import Outputs
+from ...mechanisms.statistics import Outputs, Supports, unread
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers.frequency.workload import certified_workload_bound, solve_workload, workload_cost
@@ -123,9 +123,13 @@ class Workload(Objective):
         return Solution(_mechanism(problem, found.solution, origin), found.multipliers, found.status)
 
     def value(self, mechanism: Any, problem: Problem) -> float:
-        if not isinstance(statistic := mechanism.statistic, Outputs):
-            raise InputError("a workload is judged by laws of outputs, got reports that are too many to list")
-        return workload_cost(problem.solved.weights, statistic.law, self._queries(problem))
+        match mechanism.statistic:
+            case Outputs(law):
+                return workload_cost(problem.solved.weights, law, self._queries(problem))
+            case Supports():
+                raise InputError("a workload is judged by laws of outputs, got reports that are too many to list")
+            case statistic:
+                raise unread(statistic)
 
     def bound(self, problem: Problem, multipliers: Mapping[str, Any]) -> float:
         with threadpool_limits(1, user_api="blas"):

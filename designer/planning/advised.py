@@ -30,6 +30,7 @@ SPOKEN = {
     "oue": "unary encoding",
     "rappor": "RAPPOR",
     "subset": "subset selection",
+    "projective-geometry": "projective geometry",
     "ua": "the average of the reports",
     "decoder": "the unbiased mean decoded by output",
     "smooth": "the log-density estimate",

@@ -22,7 +22,7 @@ from ...estimators.frequencies.estimation import estimate_frequencies
 from ...estimators.frequencies.frequencies import FrequencyEstimate
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.categorical.subset_selection import best_size
-from ...mechanisms.statistics import Outputs
+from ...mechanisms.statistics import as_supports
 from ..designs.design import design
 from ..methods.oracles import ORACLES
 from ..priors.categorical import CategoricalPrior
@@ -163,7 +163,7 @@ def draw_counts(
     root, repetition, number = seed
     values = np.random.default_rng([root, repetition]).multinomial(n, weights)
     rng = np.random.default_rng([root, repetition, 1 + number])  # seeds that differ by zeros at their end are the same
-    if not isinstance(mechanism.statistic, Outputs):
+    if as_supports(mechanism.statistic) is not None:
         codes = np.repeat(np.arange(weights.size), values)
         return CategoryCounts.from_reports(mechanism, mechanism.sample_codes(codes, rng))
     reports = mechanism.all_reports()

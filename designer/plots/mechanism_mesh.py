@@ -15,7 +15,7 @@ from ...mechanisms import CategoricalMechanism, InputError, TabulatedMechanism
 from ...mechanisms.key_value import KeyValueMechanism
 from ...mechanisms.printable import shortened
 from ...mechanisms.shown.over_floor import over_floor
-from ...mechanisms.statistics import Outputs, Supports
+from ...mechanisms.statistics import Outputs, Supports, unread
 from ...mechanisms.units import axis_label, literal
 from .prior_strip import strip_beside
 from .scales import plain_number, plain_numbers, round_numbers
@@ -144,6 +144,8 @@ def _(mechanism: CategoricalMechanism) -> _Sent:
             return _Sent(names, "category", law, None)
         case Supports(own_support=own, other_support=other):
             return _Sent(names, "category", _own_and_others(names, own, other), "supported")
+        case statistic:
+            raise unread(statistic)
 
 
 @_sent.register

@@ -14,6 +14,7 @@ from ...estimators.frequencies.decoder import frequency_decoder
 from ...mechanisms import FAMILIES, TabulatedMechanism
 from ...mechanisms.categorical.hashed_response import HashedResponse
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
+from ...mechanisms.categorical.projective_geometry import ProjectiveGeometry
 from ...mechanisms.categorical.subset_selection import SubsetSelection
 from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.categorical.unary_encoding import UnaryEncoding
@@ -27,7 +28,7 @@ from ...mechanisms.floors.form import expanded
 from ...mechanisms.key_value import KeyValueMechanism
 from ...mechanisms.printable import shortened
 from ...mechanisms.promise import Metric, Pure
-from ...mechanisms.statistics import Outputs
+from ...mechanisms.statistics import as_supports
 from ..methods.oracles import ORACLES
 from ..objectives.biased import biased_facts, cut_words
 from ..planning.people import shown, table_mean_within
@@ -293,6 +294,11 @@ def _(made: SubsetSelection) -> str:
 
 
 @_sent.register
+def _(made: ProjectiveGeometry) -> str:
+    return f"One of {made.n_reports:,} numbers, each of which stands for a set of categories, the true one or not."
+
+
+@_sent.register
 def _(made: UnaryEncoding) -> str:
     return f"{len(made.categories):,} bits, one for each category; several may be set, whichever category is true."
 
@@ -300,7 +306,7 @@ def _(made: UnaryEncoding) -> str:
 def _share_variance(made: CategoricalMechanism) -> float:
     """Return the variance of one report's share of a category, on the average over even categories."""
     size = len(made.categories)
-    if isinstance(made.statistic, Outputs) and size > MOST_DECODED:
+    if size > MOST_DECODED and as_supports(made.statistic) is None:
         raise InputError(f"a table of more than {MOST_DECODED:,} categories is too large to say how well it tells them")
     return float(frequency_decoder(made).variances(np.full(size, 1.0 / size)).mean())
 

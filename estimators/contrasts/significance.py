@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betainc, ndtr
 
-from ...mechanisms.statistics import Outputs, Supports
+from ...mechanisms.statistics import Outputs, Supports, unread
 from ..frequencies.category_counts import CategoryCounts
 from ..frequencies.consistency import norm_sub
 from ..frequencies.score import LEAST_VARIANCE
@@ -88,6 +88,8 @@ def tails(tally: Tally) -> np.ndarray:
                 return _binomial(speaking @ seen, tally.n_users, chance)
         case None:
             pass
+        case statistic:
+            raise unread(statistic)
     value = decoder.average(tally.reports, tally.weights / tally.weights.sum())
     place = norm_sub(decoder.average(tally.reports, tally.squares / tally.squares.sum()))
     others = decoder.second_moments(np.minimum(place, 1.0 - SAME))[1]

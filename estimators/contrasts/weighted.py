@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ...mechanisms.spaces.categories import Categories
-from ...mechanisms.statistics import Supports
+from ...mechanisms.statistics import as_supports
 from ..estimate import Estimate, NumberEstimate, check_target
 from ..frequencies.consistency import norm_sub
 from ..intervals import CONFIDENCE, Interval, normal_interval
@@ -220,8 +220,8 @@ def _frequencies(tally: Tally, numbers: CategoryNumbers, target: Target) -> Weig
     own = squared * (1.0 - place) ** 2 + (1.0 - squared) * place**2
     effective = tally.effective_n
     few = effective < FEW_USERS
-    if isinstance(statistic := mechanism.statistic, Supports):
-        few = few or effective * statistic.other_support < FEW_SUPPORTS
+    if (supports := as_supports(mechanism.statistic)) is not None:
+        few = few or effective * supports.other_support < FEW_SUPPORTS
     noise = np.maximum(decoder.variances(squared), 0.0)
     return WeightedFrequencies(
         mechanism.categories,

@@ -15,7 +15,7 @@ from scipy.linalg import solve_triangular
 
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.errors import InputError
-from ...mechanisms.statistics import Outputs, Supports
+from ...mechanisms.statistics import Outputs, Supports, unread
 from ...solvers.likelihood.bits import BitLikelihood, bit_sums
 from ..means.unbiasing import UNBIASED_TOLERANCE, normalised
 from .category_counts import CategoryCounts
@@ -246,3 +246,5 @@ def frequency_decoder(mechanism: CategoricalMechanism, prior: ArrayLike | None =
             if prior is not None:
                 raise InputError(f"a prior is for tables, got one for {mechanism!r}: leave it out")
             return SupportDecoder(supports)
+        case statistic:
+            raise unread(statistic)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...mechanisms.statistics import Outputs, Supports
+from ...mechanisms.statistics import Outputs, Supports, unread
 from ...solvers.likelihood.bits import BitLikelihood
 from ...solvers.likelihood.dense import DenseLikelihood
 from ...solvers.likelihood.mixture import MixtureLikelihood
@@ -52,3 +52,5 @@ def category_likelihood(counts: CategoryCounts) -> MixtureLikelihood:
                 rows = np.where(np.unpackbits(bits, axis=1, count=size), ratio, 1.0)
                 return DenseLikelihood([rows.T], counts.counts)
             return BitLikelihood(bits, counts.counts, size, low=1.0, high=ratio)
+        case statistic:
+            raise unread(statistic)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from ...mechanisms.statistics import Outputs, Supports
+from ...mechanisms.statistics import Outputs, Supports, unread
 from ...solvers.likelihood.fit import MOST_COMPONENTS
 from ...solvers.one_thread import one_thread
 from ..methods import Target
@@ -93,12 +93,16 @@ def locally_best_scores(
     at = _inside(place if at is None else at, LEAST_SHARE)
     if isinstance(counts, CategoryCounts):
         place = inside(place, counts.n_users)
-        if isinstance(statistic := counts.mechanism.statistic, Outputs):
-            return plain_scores(TableDecoder(statistic, place), counts, at, target)
-        with one_thread():
-            found = _of_reports(counts, statistic, place, at, target)
-        if found is not None:
-            return found
+        match counts.mechanism.statistic:
+            case Outputs() as outputs:
+                return plain_scores(TableDecoder(outputs, place), counts, at, target)
+            case Supports() as supports:
+                with one_thread():
+                    found = _of_reports(counts, supports, place, at, target)
+                if found is not None:
+                    return found
+            case statistic:
+                raise unread(statistic)
     return plain_scores(frequency_decoder(counts.mechanism), counts, at, target)._replace(covariance=None)
 
 

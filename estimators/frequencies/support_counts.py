@@ -13,7 +13,7 @@ from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.shown.told import Profile, Told
-from ...mechanisms.statistics import Supports
+from ...mechanisms.statistics import Supports, as_supports
 from ...solvers.likelihood.bits import bit_sums
 from ..counting.user_numbers import total_users, whole_counts
 from ..data.counted_rows import counted_reports
@@ -135,9 +135,9 @@ def supports_of(mechanism: CategoricalMechanism) -> Supports:
     >>> supports_of(optimised_unary(["a", "b"], 1.0)).own_support
     0.5
     """
-    if not isinstance(statistic := mechanism.statistic, Supports):
+    if (supports := as_supports(mechanism.statistic)) is None:
         raise InputError(f"support counts need a pure protocol, got {mechanism!r}: use CategoryCounts")
-    return statistic
+    return supports
 
 
 def support_counts(bits: np.ndarray, counts: np.ndarray, size: int) -> np.ndarray:

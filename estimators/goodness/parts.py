@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import gammaln, stdtr, xlog1py, xlogy
 
 from ...mechanisms.errors import InputError
-from ...mechanisms.statistics import Outputs, Statistic, Supports
+from ...mechanisms.statistics import Outputs, Statistic, Supports, as_supports, unread
 from ..attributes.counts import ByAttribute
 from ..contrasts.tally import Tally
 from ..counting.counts import ReportCounts
@@ -182,6 +182,8 @@ def _of_statistic(made: Statistic, reports: np.ndarray, counts: np.ndarray) -> I
             yield Part("", law, _seen(_sizes(made, reports), counts, law.shape[1]))
         case Supports(own_support=own, other_support=other):
             yield Sizes("", own + (made.size - 1) * other, _sizes(made, reports), counts)
+        case _:
+            raise unread(made)
 
 
 def _sizes(made: Supports, reports: np.ndarray) -> np.ndarray:
@@ -200,7 +202,7 @@ def _cells_of_levels(counts: PersonalisedCounts) -> Cells | None:
     if (cells := reports_at_levels(made).cells(counts.reports)) is not None:
         return cells
     statistics = [level.statistic for level in made.levels]
-    if sums := [one for one in statistics if isinstance(one, Supports) and one.independent]:
+    if sums := [one for each in statistics if (one := as_supports(each)) is not None and one.independent]:
         return [_sizes_law(one) for one in sums], _sizes(sums[0], counts.reports)
     return None
 

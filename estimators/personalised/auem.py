@@ -9,7 +9,7 @@ from ...mechanisms.composed.personalised import PersonalisedMechanism
 from ...mechanisms.cost import require_affordable, table_cost
 from ...mechanisms.errors import InputError
 from ...mechanisms.laws.domain import numbers
-from ...mechanisms.statistics import Outputs
+from ...mechanisms.statistics import as_supports
 from ...solvers.likelihood.bits import BitLikelihood
 from ..estimate import check_target
 from ..frequencies.consistency import norm_sub
@@ -234,7 +234,7 @@ def _influence(counts: PersonalisedCounts, found: np.ndarray, reach: np.ndarray,
 
 def _joint_supports(counts: PersonalisedCounts, supports: np.ndarray) -> np.ndarray:
     """How many users' reports (K, K) support both of two categories."""
-    if isinstance(statistic := counts.mechanism.levels[0].statistic, Outputs):  # randomised response
+    if (statistic := as_supports(counts.mechanism.levels[0].statistic)) is None:  # randomised response
         return np.diag(supports.sum(axis=0))
     bits, size = statistic.support(counts.reports), supports.shape[1]
     return BitLikelihood(bits, counts.counts, size, low=0.0, high=1.0).curvature(counts.counts.astype(np.float64))

@@ -15,7 +15,7 @@ from ...mechanisms.errors import InputError
 from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.report_text import integers_of_text
 from ...mechanisms.shown.told import Dots, Told
-from ...mechanisms.statistics import Outputs, Supports
+from ...mechanisms.statistics import Outputs, Supports, as_supports, unread
 from ...solvers.likelihood.bits import bit_sums
 from ..counting.user_numbers import counts_of_rows, whole_counts
 from ..data.counted_rows import counted_reports
@@ -159,7 +159,7 @@ class PersonalisedCounts(EachReport[PersonalisedMechanism], AtLevels):
         """
         require_pure(self.mechanism)
         size, many = len(categories_of(self.mechanism)), self.mechanism.level_report.n_reports
-        if isinstance(statistic := self.mechanism.levels[0].statistic, Outputs):
+        if (statistic := as_supports(self.mechanism.levels[0].statistic)) is None:
             seen = np.bincount(self.levels * size + self.reports, self.counts, many * size)
             return seen.reshape(many, size)
         bits, rows = statistic.support(self.reports), np.arange(many)[:, None] == self.levels
@@ -191,11 +191,13 @@ def _support_law(level: Channel) -> tuple[float, float]:
             return own, other
         case Outputs(randomised_response=(own, other)):
             return own, other
-        case _:
+        case Outputs():
             raise InputError(
                 f"levels must be pure protocols or randomised response, got {level!r}: use personalised_mle or "
                 "personalised_distribution"
             )
+        case statistic:
+            raise unread(statistic)
 
 
 def _require_of_some_level(mechanism: PersonalisedMechanism, levels: np.ndarray, reports: np.ndarray) -> None:

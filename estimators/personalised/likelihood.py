@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...mechanisms.statistics import Supports
+from ...mechanisms.statistics import Supports, as_supports
 from .counts import PersonalisedCounts
 from .reports import categories_of
 
@@ -157,7 +157,7 @@ def personalised_likelihood(counts: PersonalisedCounts) -> PersonalisedLikelihoo
     counts.require_reports()
     categories_of(counts.mechanism)  # raises where values are numbers
     levels = counts.mechanism.levels
-    if supports := [made for level in levels if isinstance(made := level.statistic, Supports)]:
+    if supports := [made for level in levels if (made := as_supports(level.statistic)) is not None]:
         return SupportPersonalised(counts, supports)
     distinct, which = np.unique(counts.reports, return_inverse=True)
     laws = np.array([level.pmf(distinct) for level in levels])

@@ -14,7 +14,7 @@ from ...mechanisms.report_text import report_numbers
 from ...mechanisms.spaces.categories import Categories
 from ...mechanisms.spaces.interval import Interval
 from ...mechanisms.spaces.space import Space
-from ...mechanisms.statistics import Outputs
+from ...mechanisms.statistics import Outputs, as_supports
 from ...mechanisms.table.table import TabulatedMechanism
 
 Cells = tuple[Sequence[np.ndarray], np.ndarray]
@@ -140,7 +140,7 @@ def _(values: Interval, made: PersonalisedMechanism) -> ReportsAtLevels:
 
 @_of_space.register
 def _(values: Categories, made: PersonalisedMechanism) -> ReportsAtLevels:
-    return (OutputsAtLevels if isinstance(made.levels[0].statistic, Outputs) else ReportsAtLevels)(made)
+    return (OutputsAtLevels if as_supports(made.levels[0].statistic) is None else ReportsAtLevels)(made)
 
 
 def categories_of(made: PersonalisedMechanism) -> Categories:

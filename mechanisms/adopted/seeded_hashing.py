@@ -105,18 +105,19 @@ class SeededHashing(HashedResponse):
 
     def supported(self, reports: np.ndarray) -> np.ndarray:
         """Return whether each report supports each category, (N, K) bool; O(N K)."""
-        seeds, told = reports // self.n_values, reports % self.n_values
         found = np.empty((reports.size, len(self.categories)), dtype=bool)
         for code in range(len(self.categories)):
-            found[:, code] = self.hashes(code, seeds) == told
+            found[:, code] = self.supported_at(code, reports)
         return found
 
+    def supported_at(self, code: int, reports: np.ndarray) -> np.ndarray:
+        return self.hashes(code, reports // self.n_values) == reports % self.n_values
+
     def support(self, reports: np.ndarray) -> np.ndarray:
-        seeds, told = reports // self.n_values, reports % self.n_values
         bits = np.zeros((-(-len(self.categories) // 8), reports.size), dtype=np.uint8)
         for code in range(len(self.categories)):  # a bit each: all hashes would take eight times as much
-            bits[code // 8] |= (self.hashes(code, seeds) == told).astype(np.uint8) << (7 - code % 8)
+            bits[code // 8] |= self.supported_at(code, reports).astype(np.uint8) << (7 - code % 8)
         return np.ascontiguousarray(bits.T)
 
     def all_reports(self) -> np.ndarray:
-        raise InputError(f"reports of seeded hashing cannot be listed, there are {SEEDS * self.n_values} of them")
+        raise InputError(f"reports of seeded hashing cannot be listed, there are {self.n_reports} of them")

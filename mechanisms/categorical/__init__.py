@@ -1,4 +1,4 @@
-"""Mechanisms for categories: tables, unary encodings, subsets, local hashing, and the choice of the best one.
+"""Mechanisms for categories: tables, unary encodings, subsets, hashing, projective geometry, and which is best.
 
 All are a `CategoricalMechanism`, whose law or pure protocol is all that estimators, files and compositions use. A new
 one is a file with a class of that kind, a place in `bundle_kinds` of `files/bundle.py` and a name in

@@ -1,4 +1,5 @@
 from .local_hashing import LocalHashing as LocalHashing
+from .projective_geometry import ProjectiveGeometry as ProjectiveGeometry
 from .subset_selection import SubsetSelection as SubsetSelection
 from .table import CategoricalTable as CategoricalTable
 from .table import categorical_grr as categorical_grr

@@ -1,7 +1,7 @@
 """Randomised response among the values of a hash of the category: what all families of hashes have in common."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self
@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 from ..documents.bundle import Nested
 from ..errors import TableError
 from ..integers.numerators import DENOMINATOR
-from ..report_text import integers_of_text, report_numbers
-from .mechanism import PureProtocol, shared_members, whole_number
+from .mechanism import shared_members, whole_number
+from .numbered_reports import NumberedReports
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HashedResponse(PureProtocol):
+class HashedResponse(NumberedReports):
     """A seed that anybody may know, and randomised response among g hash values; a report is seed * g + value.
 
     Parameters
@@ -58,9 +58,10 @@ class HashedResponse(PureProtocol):
     def n_hashes(self) -> int:
         """S, the number of seeds."""
 
-    @abstractmethod
-    def supported(self, reports: np.ndarray) -> np.ndarray:
-        """Return whether each report supports each category, (N, K) bool; O(N K)."""
+    @property
+    def n_reports(self) -> int:
+        """S g."""
+        return self.n_hashes * self.n_values
 
     def members(self) -> dict[str, Any]:
         return super().members() | {"n_values": self.n_values, "own_value": self.own_value}
@@ -91,16 +92,6 @@ class HashedResponse(PureProtocol):
     def largest_ratio(self) -> Fraction:
         return Fraction(self.own_value, self.other_value)
 
-    def checked_reports(self, reports: ArrayLike) -> np.ndarray:
-        """Return the reports (N,) as int64, numbers from 0 to S g - 1; InputError for others."""
-        return report_numbers(reports, self.n_hashes * self.n_values)
-
     def pmf(self, reports: ArrayLike) -> np.ndarray:
         mine = self.supported(self.checked_reports(reports))
         return np.where(mine, self.own_value, self.other_value) / (DENOMINATOR * self.n_hashes)
-
-    def to_text(self, reports: np.ndarray) -> list[str]:
-        return list(map(str, reports.tolist()))
-
-    def from_text(self, texts: Sequence[str]) -> np.ndarray:
-        return self.checked_reports(integers_of_text(texts))

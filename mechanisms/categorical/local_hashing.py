@@ -10,7 +10,7 @@ The family is small: S g distinct reports, at most about g^2 K, whatever the num
 and whatever is estimated from the counts costs no more for more users.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -19,21 +19,15 @@ from typing import ClassVar
 import numpy as np
 
 from ..budget import check_epsilon
-from ..errors import InputError
 from ..integers.finite_field import LARGEST_FIELD, finite_field, prime_power
 from ..integers.numerators import DENOMINATOR
+from ..integers.projective_points import many_points, point_entries, points
 from ..laws.law import Words
 from ..laws.random_words import draw53
 from ..spaces.categories import Categories
 from ..table.provenance import Provenance
 from .hashed_response import HashedResponse
 from .table import randomised_response_numerators
-
-MOST_LISTED = 2**20
-"""Reports that are still listed."""
-
-SUPPORTED_AT_ONCE = 2**24
-"""Reports times categories whose bits are not yet packed."""
 
 HASHED_AT_ONCE = 2**20
 """Users whose digits are formed at a time."""
@@ -85,7 +79,7 @@ class LocalHashing(HashedResponse):
     @property
     def n_hashes(self) -> int:
         """S = (g^d - 1) / (g - 1), the number of seeds."""
-        return (self.n_values**self.n_digits - 1) // (self.n_values - 1)
+        return many_points(self.n_values, self.n_digits)
 
     @property
     def other_support(self) -> float:
@@ -105,27 +99,20 @@ class LocalHashing(HashedResponse):
     @property
     def n_listed(self) -> int:
         """S g."""
-        return self.n_hashes * self.n_values
+        return self.n_reports
 
     def coefficients(self, seeds: np.ndarray) -> np.ndarray:
-        """Return the coefficients (N, d) of the hashes: j zeros or more, a one, then base-g digits of the rest."""
-        g, d = self.n_values, self.n_digits
-        starts = (g ** np.arange(d) - 1) // (g - 1)  # the seeds whose one stands before the last j digits
-        free = np.searchsorted(starts, seeds, side="right") - 1
-        rest = seeds - starts[free]
-        digits = rest[:, None] // g ** np.arange(d)[::-1] % g
-        digits[np.arange(len(seeds)), d - 1 - free] = 1
-        return digits
+        """Return the coefficients (N, d) of the hashes: the points of a projective space."""
+        return points(seeds, self.n_values, self.n_digits)
+
+    def digits(self, codes: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield the base-g digits of categories, each (N,), the least first."""
+        return (codes // self.n_values**place % self.n_values for place in range(self.n_digits))
 
     def hashes(self, codes: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Return the hash (N,) of each category under the hash of each seed; O(N d)."""
-        field = finite_field(self.n_values)
-        factors = self.coefficients(seeds)
-        digits = codes[:, None] // self.n_values ** np.arange(self.n_digits) % self.n_values
-        value = np.zeros(len(codes), dtype=np.int16)
-        for left, right in zip(factors.T, digits.T, strict=True):
-            value = field.sums[value, field.products[left, right]]
-        return value.astype(np.int64)
+        factors = point_entries(seeds, self.n_values, self.n_digits)
+        return finite_field(self.n_values).inner(factors, self.digits(codes)).astype(np.int64)
 
     def nature(self) -> dict[str, object]:
         return super().nature() | {"numbers of outputs": self.n_values}
@@ -146,44 +133,16 @@ class LocalHashing(HashedResponse):
         return reports
 
     def supported(self, reports: np.ndarray) -> np.ndarray:
-        """Return whether each report supports each category, (N, K) bool; O(N K).
-
-        A hash is the sum of what two halves of the digits give, and there are few different halves of coefficients.
-        """
+        """Return whether each report supports each category, (N, K) bool; O(N K)."""
         seeds, which = np.unique(reports // self.n_values, return_inverse=True)
-        size, half = len(self.categories), self.n_digits // 2
-        factors = self.coefficients(seeds)
-        first, of_first = self._partial_hashes(factors, range(half))
-        second, of_second = self._partial_hashes(factors, range(half, self.n_digits))
-        sums = finite_field(self.n_values).sums
-        table = np.empty((seeds.size, size), dtype=np.int16)
-        step = max(1, HASHED_AT_ONCE // size)
-        for start in range(0, seeds.size, step):
-            part = slice(start, start + step)
-            table[part] = sums[first[of_first[part]], second[of_second[part]]]
+        size = len(self.categories)
+        digits = self.digits(np.arange(size))
+        table = finite_field(self.n_values).inner_table(self.coefficients(seeds), digits, size)
         return table[which] == (reports % self.n_values)[:, None]
 
-    def _partial_hashes(self, factors: np.ndarray, places: range) -> tuple[np.ndarray, np.ndarray]:
-        """Return what some digits add to each category's hash, (M, K) for M different factors, and which of M, (S,)."""
-        field, codes = finite_field(self.n_values), np.arange(len(self.categories))
-        kinds, which = np.unique(factors[:, places.start : places.stop], axis=0, return_inverse=True)
-        value = np.zeros((len(kinds), codes.size), dtype=np.int16)
-        for column, place in zip(kinds.T, places, strict=True):
-            value = field.sums[value, field.products[column[:, None], codes // self.n_values**place % self.n_values]]
-        return value, which.reshape(-1)
-
-    def support(self, reports: np.ndarray) -> np.ndarray:
-        size = len(self.categories)
-        bits = np.empty((len(reports), -(-size // 8)), dtype=np.uint8)
-        step = max(1, SUPPORTED_AT_ONCE // size)
-        for start in range(0, len(reports), step):
-            bits[start : start + step] = np.packbits(self.supported(reports[start : start + step]), axis=1)
-        return bits
-
-    def all_reports(self) -> np.ndarray:
-        if self.n_listed > MOST_LISTED:
-            raise InputError(f"at most {MOST_LISTED} reports can be listed, got {self.n_listed}")
-        return np.arange(self.n_listed)
+    def supported_at(self, code: int, reports: np.ndarray) -> np.ndarray:
+        seeds, values = reports // self.n_values, reports % self.n_values
+        return self.hashes(np.full(reports.size, code), seeds) == values
 
 
 def local_hashing(

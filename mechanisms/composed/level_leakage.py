@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..categorical.local_hashing import LocalHashing
+from ..categorical.projective_geometry import ProjectiveGeometry
 from ..categorical.subset_selection import SubsetSelection
 from ..categorical.table import CategoricalTable
 from ..categorical.unary_encoding import UnaryEncoding
@@ -23,10 +24,10 @@ def report_leakage(levels: Sequence[Any]) -> float:
     """Return the largest log-ratio of two levels' probabilities of a report of the same value.
 
     max over i, i', x, y of log(Pr(y | x, i) / Pr(y | x, i')): by bits for unary encodings, by numerators for tables,
-    hashing and subsets.  Tables of numbers whose outputs are not the same, or whose law within outputs differs between
-    rows, are taken to tell levels apart for certain.  Of several attributes: the sum of the k largest.  Of pairs, whose
-    reports tell outputs by their numbers: over all sets of pairs that a user may hold; a bound where a place stands for
-    each key and users hold more than one pair.
+    hashing, subsets and points.  Tables of numbers whose outputs are not the same, or whose law within outputs differs
+    between rows, are taken to tell levels apart for certain.  Of several attributes: the sum of the k largest.  Of
+    pairs, whose reports tell outputs by their numbers: over all sets of pairs that a user may hold; a bound where a
+    place stands for each key and users hold more than one pair.
 
     Parameters
     ----------
@@ -72,8 +73,8 @@ def _(one: LocalHashing, other: LocalHashing) -> float:
     return _largest(*laws)
 
 
-@_log_ratio.register
-def _(one: SubsetSelection, other: SubsetSelection) -> float:
+@_log_ratio.register(SubsetSelection | ProjectiveGeometry)
+def _(one: SubsetSelection | ProjectiveGeometry, other: SubsetSelection | ProjectiveGeometry) -> float:
     return _largest(*(np.array([each.own_support, 1.0 - each.own_support]) for each in (one, other)))
 
 

@@ -27,6 +27,7 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
     """Return every kind of bundle by its name, loaded for bundles alone: a new one is a file and a place here."""
     from ..adopted.seeded_hashing import SeededHashing
     from ..categorical.local_hashing import LocalHashing
+    from ..categorical.projective_geometry import ProjectiveGeometry
     from ..categorical.subset_selection import SubsetSelection
     from ..categorical.table import CategoricalTable
     from ..categorical.unary_encoding import UnaryEncoding
@@ -41,6 +42,7 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
         UnaryEncoding,
         LocalHashing,
         SubsetSelection,
+        ProjectiveGeometry,
         SeededHashing,
         PersonalisedMechanism,
         KeyValueUnary,

@@ -1,7 +1,8 @@
 """Arithmetic in the field of q elements, by tables: what an exactly uniform family of hash functions is made of."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import product
 
 import numpy as np
@@ -10,6 +11,9 @@ from ..errors import InputError
 
 LARGEST_FIELD = 256
 """Its tables still come at once; more values than that help at budgets above 5.5 and over 700 categories only."""
+
+PRODUCTS_AT_ONCE = 2**20
+"""Inner products that are formed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +29,55 @@ class FiniteField:
     order: int
     sums: np.ndarray
     products: np.ndarray
+
+    @cached_property
+    def negatives(self) -> np.ndarray:
+        """(q,) what each element adds up to zero with."""
+        return np.argmin(self.sums, axis=1)
+
+    @cached_property
+    def inverses(self) -> np.ndarray:
+        """(q,) what each element makes one with; 0 of zero, which has none."""
+        return np.argmax(self.products == 1, axis=1)
+
+    def inner(self, left: Iterable[np.ndarray], right: Iterable[np.ndarray]) -> np.ndarray:
+        """Return the inner products (N,) int16 of two rows of N vectors, given entry by entry: d times (N,); O(N d)."""
+        value = np.int16(0)
+        for one, other in zip(left, right, strict=True):
+            value = self.sums[value, self.products[one, other]]
+        return np.asarray(value)
+
+    def inner_table(self, left: np.ndarray, right: Iterable[np.ndarray], size: int) -> np.ndarray:
+        """Return the inner products (S, K) int16 of each of S vectors with each of K; O(S K).
+
+        Each is the sum of what two halves of the entries give, and of the left ones there are few different halves.
+
+        Parameters
+        ----------
+        left : (S, d) ndarray of int
+            Elements of the field.
+        right : iterable of d (K,) ndarrays of int
+            Entry by entry, of which one is needed at a time.
+        size : int
+            K.
+        """
+        half, entries = left.shape[1] // 2, iter(right)
+        first, of_first = self._partial(left[:, :half], entries, size)
+        second, of_second = self._partial(left[:, half:], entries, size)
+        table = np.empty((len(left), size), dtype=np.int16)
+        step = max(1, PRODUCTS_AT_ONCE // size)
+        for start in range(0, len(left), step):
+            part = slice(start, start + step)
+            table[part] = self.sums[first[of_first[part]], second[of_second[part]]]
+        return table
+
+    def _partial(self, left: np.ndarray, entries: Iterator[np.ndarray], size: int) -> tuple[np.ndarray, np.ndarray]:
+        """Inner products (M, K) of the M different vectors on the left with the next entries, and which of M, (S,)."""
+        kinds, which = np.unique(left, axis=0, return_inverse=True)
+        value = np.zeros((len(kinds), size), dtype=np.int16)
+        for column in kinds.T:
+            value = self.sums[value, self.products[column[:, None], next(entries)]]
+        return value, which.reshape(-1)
 
 
 def prime_power(q: int) -> tuple[int, int] | None:

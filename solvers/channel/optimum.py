@@ -9,6 +9,8 @@ from __future__ import annotations
 import time
 from typing import Literal
 
+import numpy as np
+
 from ...mechanisms.errors import InputError, SolverError
 from ..arrays import Array
 from ..certificate import Optimum, check_tolerance
@@ -38,7 +40,8 @@ def solve_channel(program: ChannelProgram, *, tolerance: float = 1e-6, solver: S
         Relative gap to reach.
     solver : {"choose", "tree", "highs"}
         "tree": the interior point for cones that are trees in which every value has a node of its own. "highs": rows
-        to HiGHS. By default the first where it can, and the second where that fails or leaves the gap open.
+        to HiGHS. By default the first where it can, and the second where that fails or leaves the gap open, and where
+        ratios may be infinite: its zeros are zeros.
 
     Returns
     -------
@@ -65,7 +68,8 @@ def solve_channel(program: ChannelProgram, *, tolerance: float = 1e-6, solver: S
     """
     check_tolerance(tolerance)
     takes = TreeProgram.takes(program)
-    if solver == "highs" or (solver == "choose" and not takes):
+    finite = np.isfinite(program.cone.closed).all()  # else values may report what others never do
+    if solver == "highs" or (solver == "choose" and not (takes and finite)):
         return _with_highs(program, tolerance)
     if not takes:
         raise InputError("the solver of trees takes cones that are trees with a node for each value: choose HiGHS")

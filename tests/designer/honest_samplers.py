@@ -19,6 +19,7 @@ from optldp.mechanisms import (
 )
 from optldp.mechanisms.categorical import basic_rappor, categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.projective_geometry import projective_geometry
 from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.composed.attributes import attribute_budget
 from optldp.mechanisms.documents.bundle import Bundle
@@ -80,6 +81,7 @@ HONEST: dict[str, Callable[[float, int], TabulatedMechanism | Bundle]] = {
     "oue": lambda epsilon, size: optimised_unary(labels(size), epsilon),
     "olh": lambda epsilon, size: local_hashing(labels(size), epsilon),
     "subset": lambda epsilon, size: subset_selection(labels(size), epsilon),
+    "projective-geometry": lambda epsilon, size: projective_geometry(labels(size), epsilon),
     "levels of categories": levels_of(categorical_grr, 0.5),
     "levels of bits, in the clear": levels_of(basic_rappor, None),
     "levels of numbers": table_levels,

@@ -50,6 +50,7 @@ from optldp.mechanisms import AttributeSampling, PersonalisedMechanism, duchi, m
 from optldp.mechanisms.adopted import adopt
 from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.projective_geometry import projective_geometry
 from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
 
@@ -93,6 +94,7 @@ def answers() -> dict[str, Any]:
         "unary": optimised_unary(NAMES, 1.0),
         "hashing": local_hashing(NAMES, 1.0),
         "subsets": subset_selection(NAMES, 1.0),
+        "points": projective_geometry(NAMES, 1.0),
         "others' hashing": adopt("olh", NAMES, 1.0),
         "pairs in unary": pairs[1],
         "pairs in one place": key_value_response(NAMES, tables[1], 1.0),

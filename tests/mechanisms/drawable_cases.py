@@ -13,6 +13,7 @@ import numpy as np
 from optldp.mechanisms import FAMILIES, AttributeSampling, PersonalisedMechanism, TabulatedMechanism, make_exact
 from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.projective_geometry import projective_geometry
 from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.unary_encoding import bernoulli
 from optldp.mechanisms.composed.level_report import LevelReport
@@ -50,7 +51,7 @@ def categorical_cases() -> list[Case]:
     """Every mechanism for categories, by labels, by codes, and by its own draw."""
     names = ["a", "b", "c"]
     table, unary, hashing = categorical_grr(names, 1.0), optimised_unary(names, 1.0), local_hashing("abcde", 1.0)
-    subsets = subset_selection("abcd", 0.5)
+    subsets, geometry = subset_selection("abcd", 0.5), projective_geometry("abcde", 1.0, order=2)
 
     def unary_law(code: int) -> Law:
         p, q = Fraction(unary.own_one, D), Fraction(unary.other_one, D)
@@ -79,6 +80,11 @@ def categorical_cases() -> list[Case]:
             law[(2 ** (7 - one) + 2 ** (7 - other),)] = share
         return law
 
+    def geometry_law(code: int) -> Law:
+        """Of the seven points of the Fano plane, as three bits: three have evenly many in common with a category."""
+        own, even = Fraction(geometry.own_supported, D), [(u & (code + 1)).bit_count() % 2 == 0 for u in range(1, 8)]
+        return {(report,): own / 3 if on else (1 - own) / 4 for report, on in enumerate(even)}
+
     steps = [hashing.own_value + k * hashing.other_value for k in range(hashing.n_values)]
     kinds = [
         (table, [always(running(table.numerators.tolist()))], lambda code: {
@@ -89,6 +95,9 @@ def categorical_cases() -> list[Case]:
         (subsets, [
             always(Turns.at53([subsets.own_chosen])), *(always(Residues(n, redrawn=True)) for n in (3, 2)),
         ], subsets_law),
+        (geometry, [
+            always(Turns.at53([geometry.own_supported])), *(always(Residues(n, redrawn=True)) for n in (3, 4)),
+        ], geometry_law),
     ]  # fmt: skip
     cases = []
     for made, calls, law in kinds:

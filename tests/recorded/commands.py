@@ -10,7 +10,7 @@ from ..small_channels import DRAWN_BY, SMALL, columns, save, write_people
 Words = tuple[str, ...]
 
 NUMBERS = ("numbers", "intervals", "wave", "unit", "floor")
-CATEGORIES = ("categories", "bits", "hashes", "subsets", "adopted")
+CATEGORIES = ("categories", "bits", "hashes", "subsets", "points", "adopted")
 DRAWN = tuple(name for name in SMALL if DRAWN_BY.get(name) != "none")
 SAMPLED = tuple(name for name in DRAWN if name not in DRAWN_BY)
 

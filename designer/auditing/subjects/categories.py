@@ -12,6 +12,7 @@ import numpy as np
 from ....mechanisms import CategoricalMechanism, InputError
 from ....mechanisms.categorical.bit_vectors import BitVectors
 from ....mechanisms.categorical.local_hashing import LocalHashing
+from ....mechanisms.categorical.numbered_reports import NumberedReports
 from ....mechanisms.categorical.table import CategoricalTable
 from ....mechanisms.errors import unwired
 from .events import MOST_COLUMNS, STATED, Columns, Family
@@ -25,6 +26,7 @@ SEED, HASH = "the hash's seed", "the hash value"
 LARGEST_CODE = np.iinfo(np.int64).max
 
 M = TypeVar("M", bound=CategoricalMechanism)
+N = TypeVar("N", bound=NumberedReports)
 
 
 class CategoryKind(Kind, Generic[M]):
@@ -114,26 +116,29 @@ class OutputKind(CategoryKind[CategoricalTable]):
         return _beyond(columns, mechanism.numerators.shape[1])
 
 
-class HashKind(CategoryKind[LocalHashing]):
+class NumberKind(CategoryKind[N]):
+    """Numbers that stand for the categories that they support."""
+
+    def stated(self, one: int, other: int) -> Family:
+        made = self.mechanism
+
+        def supports(columns: Columns) -> np.ndarray:
+            reports = np.clip(columns[REPORT], 0, made.n_reports - 1)
+            return made.supported_at(one, reports) * 2 + made.supported_at(other, reports).astype(np.int64)
+
+        return Family(STATED, "which of the two it supports", supports, False)
+
+    def outside(self, columns: Columns, mechanism: N) -> np.ndarray:
+        return _beyond(columns, mechanism.n_reports)
+
+
+class HashKind(NumberKind[LocalHashing]):
     """Seeds of hashes and values of them, as one number."""
 
     def columns_of(self, reports: np.ndarray) -> Columns:
         columns = super().columns_of(reports)
         seeds, values = np.divmod(columns[REPORT], self.mechanism.n_values)
         return columns | {SEED: seeds, HASH: values}
-
-    def stated(self, one: int, other: int) -> Family:
-        made = self.mechanism
-
-        def supports(columns: Columns) -> np.ndarray:
-            seeds = np.clip(columns[SEED], 0, made.n_hashes - 1)
-            bits = [made.hashes(np.full(seeds.size, code), seeds) == columns[HASH] for code in (one, other)]
-            return bits[0] * 2 + bits[1].astype(np.int64)
-
-        return Family(STATED, "which of the two it supports", supports, False)
-
-    def outside(self, columns: Columns, mechanism: LocalHashing) -> np.ndarray:
-        return _beyond(columns, mechanism.n_listed)
 
 
 class BitKind(CategoryKind[BitVectors]):
@@ -185,6 +190,7 @@ def category_kind(mechanism: CategoricalMechanism, epsilon: float) -> CategoryKi
 
 
 category_kind.register(CategoricalTable, OutputKind)
+category_kind.register(NumberedReports, NumberKind)
 category_kind.register(LocalHashing, HashKind)
 category_kind.register(BitVectors, BitKind)
 

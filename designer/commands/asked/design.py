@@ -120,7 +120,8 @@ class DesignOptions(ObjectiveOptions):
             "--method",
             help="optimal (default), aaa, or a closed form such as piecewise; with --privacy approximate gaussian, "
             "with metric geometric. Categories: auto (default: the least error of grr, olh and subset; of subset, "
-            "whose reports are a bit for each category, if by 2%), grr, olh, oue, rappor, subset, optimal. "
+            "whose reports are a bit for each category, if by 2%), grr, olh, oue, rappor, subset, "
+            "projective-geometry, optimal. "
             "Pairs: unary (default; grr with --level-epsilon), grr. "
             f"Some may be told more, as aaa:intervals=8,window=12 is or ptt:worst-case: {methods_in_words()}.",
         ),
@@ -152,8 +153,8 @@ class DesignOptions(ObjectiveOptions):
         typer.Option(
             "--level-epsilon",
             metavar="EPSILON",
-            help="Budget that protects the choice among --levels; by method grr (default), olh, oue, rappor or "
-            "subset, as 0.5,method=olh; oue and rappor of at most 12 levels.",
+            help="Budget that protects the choice among --levels; by method grr (default), olh, oue, rappor, "
+            "subset or projective-geometry, as 0.5,method=olh; oue and rappor of at most 12 levels.",
         ),
     ] = None
     leakage_text: Annotated[

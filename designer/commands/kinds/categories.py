@@ -16,7 +16,7 @@ from ....mechanisms.adopted.adoption import DRAWN_BY, FORM, written_of
 from ....mechanisms.adopted.mark import MARK, is_adopted
 from ....mechanisms.categorical.mechanism import CategoricalMechanism
 from ....mechanisms.errors import InputError
-from ....mechanisms.statistics import Outputs, Supports
+from ....mechanisms.statistics import Outputs, Supports, unread
 from ..asked.kind import DesignKind
 from .asked import REPORT_COLUMN
 from .bundle import MOST_ROWS, RANKED, BundleKind, answer_in_text, found_rows, report_texts
@@ -194,6 +194,8 @@ class Categories(BundleKind[CategoricalMechanism]):
             case Supports(own_support=own, other_support=other, fixed_size=chosen):
                 facts |= {} if chosen is None else {"chosen": chosen}
                 facts |= {"own_support": own, "other_support": other}
+            case statistic:
+                raise unread(statistic)
         facts["max_log_ratio"] = made.max_log_ratio
         if is_adopted(made):
             facts |= {"origin": MARK, DRAWN_BY: made.provenance.parameters.get(DRAWN_BY)}

@@ -131,7 +131,7 @@ class TestAdvise:
         [
             (
                 {"mechanisms": ["piecewise"]},
-                "mechanisms must be out of optimal, auto, grr, olh, oue, rappor, subset, got 'piece",
+                "mechanisms must be out of optimal, auto, grr, olh, oue, rappor, subset, projective-geometry, got",
             ),
             ({"estimators": ["ua"]}, "estimators must be out of unbiased, norm-sub"),
             ({"repetitions": 1}, "repetitions must be a whole number of at least 2, got 1"),

@@ -30,6 +30,7 @@ from optldp.mechanisms.categorical import (
     optimised_unary,
 )
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.projective_geometry import projective_geometry
 from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
@@ -48,6 +49,7 @@ BUNDLES: dict[str, CategoricalMechanism | AttributeSampling] = {
     "oue": optimised_unary(LABELS, 16.0),
     "olh": local_hashing(LABELS, 2.0),
     "subset": subset_selection(LABELS, 0.5),
+    "points": projective_geometry(LABELS, 1.0),
     "attributes": AttributeSampling.of(
         {
             "age": make_exact(piecewise([18.0, 40.0, 90.0], 0.5)).mechanism,

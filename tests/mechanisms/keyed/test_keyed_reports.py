@@ -12,6 +12,7 @@ import pytest
 from optldp.mechanisms import FAMILIES, InputError, TableError, duchi, make_exact
 from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.projective_geometry import projective_geometry
 from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.key_value import key_value_unary
 from optldp.mechanisms.keyed import KeyedReports, Secret, new_secret, read_secret, secret_of
@@ -31,6 +32,7 @@ CATEGORIES = [
     optimised_unary(LABELS, 1.0),
     local_hashing(LABELS, 1.0),
     subset_selection(LABELS, 0.5),
+    projective_geometry(LABELS, 1.0),
 ]
 
 

@@ -19,7 +19,7 @@ from ...honest_samplers import HONEST
 
 MANY = 500
 KINDS = [
-    "piecewise", "duchi", "categories", "rappor", "oue", "olh", "subset", "levels of categories",
+    "piecewise", "duchi", "categories", "rappor", "oue", "olh", "subset", "projective-geometry", "levels of categories",
     "levels of bits, in the clear", "levels of numbers", "pairs, unary", "pairs, one place", "levels of pairs",
     "attributes", "levels of attributes",
 ]  # fmt: skip

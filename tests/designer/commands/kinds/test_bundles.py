@@ -42,7 +42,7 @@ CATEGORICAL = ("--column", "job", "--categorical", "--epsilon", 2)
 
 
 class TestCategories:
-    @pytest.mark.parametrize("method", ["auto", "grr", "olh", "oue", "rappor", "subset"])
+    @pytest.mark.parametrize("method", ["auto", "grr", "olh", "oue", "rappor", "subset", "projective-geometry"])
     def test_what_is_designed_is_perturbed_with_and_estimated_from(self, optldp, design, method):
         """The whole loop; the estimate is what the library makes of the reports in the file."""
         facts = design(*CATEGORICAL, "--method", method)
@@ -203,7 +203,7 @@ class TestLevels:
     LEVELS = ("--column", "job", "--categorical", "--levels", "0.5,1,2")
 
     @pytest.mark.parametrize("method", ["mle", "unbiased"])
-    @pytest.mark.parametrize("oracle", ["auto", "olh", "subset"])
+    @pytest.mark.parametrize("oracle", ["auto", "olh", "subset", "projective-geometry"])
     def test_users_choose_their_budgets(self, optldp, design, oracle, method):
         """Reports carry the reported level; frequencies and shares of the levels are estimated."""
         facts = design(*self.LEVELS, "--level-epsilon", 1, "--method", oracle)

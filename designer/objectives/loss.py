@@ -223,7 +223,8 @@ class Loss(Objective):
     def _free(self, problem: Problem) -> bool:
         """Whether outputs are to be found."""
         wanted = self.unbiased and isinstance(self.loss, str) and self.loss == "squared"
-        return wanted and problem.outputs is None and isinstance(problem.prior, Prior)
+        wanted = wanted and problem.outputs is None and isinstance(problem.prior, Prior)
+        return wanted and cone_of(problem).tree is not None
 
     def _placed(self, problem: Problem, mechanism: Any) -> Problem:
         """The problem with a mechanism's own outputs, where none were given."""
@@ -261,7 +262,8 @@ def _shortened(promise: OfPairs, knots: np.ndarray) -> list[str]:
 def _outputs(problem: Problem) -> np.ndarray:
     if problem.outputs is None:
         raise InputError(
-            "a Loss needs the reports that there may be, unless it is of unbiased reports and squared: "
-            "add outputs=[...] to design"
+            "a Loss needs the reports that there may be, unless it is of unbiased reports, squared, and of a privacy "
+            "whose limits are a tree (pure, metric, blocks, sensitive, by-value): give --outputs LO:HI:STEP, or "
+            "outputs=[...] to design"
         )
     return problem.outputs

@@ -146,7 +146,7 @@ def test_losses_and_outputs_of_files(optldp, prior, tmp_path):
         (("--outputs", "0:1:0.5", "--privacy", "ratios:r.csv"), "--privacy ratios carries its budgets, got others"),
         (("--outputs", "0:1:0.5", "--privacy", "metric:distance=none.csv"), "none.csv must have numbers, n x n"),
         (("--outputs", "0:1:0.5", "--privacy", "metric:period=1"), "round a circle must span less than 1, got 0 to 1"),
-        (("--privacy", "sensitive:s.csv"), "give --outputs LO:HI:STEP"),
+        (("--privacy", "sensitive:s.csv"), "a data file must exist, got 's.csv'"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(refusal, prior, more, says):

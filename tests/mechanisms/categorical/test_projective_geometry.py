@@ -207,7 +207,9 @@ def test_a_million_categories_are_drawn_and_supported():
 def test_a_file_is_read_as_it_was_written(tmp_path):
     made = projective_geometry(range(100), 1.0)
     save_bundle(made, tmp_path / "points.json")
-    assert made.same_law(load_mechanism(tmp_path / "points.json"))
+    found = load_mechanism(tmp_path / "points.json")
+    assert isinstance(found, ProjectiveGeometry)
+    assert made.same_law(found)
 
 
 @pytest.mark.parametrize(

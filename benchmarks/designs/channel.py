@@ -71,4 +71,5 @@ def _clarabel(program: ChannelProgram) -> float:
         [signed[equal] @ x == (sign * ends)[equal], signed[~equal] @ x >= (sign * ends)[~equal]],
     )
     data, chain, _ = problem.get_problem_data(cp.CLARABEL)  # so that no modelling is timed
+    assert chain is not None
     return timed(lambda: chain.solve_via_data(problem, data, solver_opts={"tol_gap_rel": GAP}))[1]

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError, SolverError
-from ..arrays import Array
+from ..arrays import Array, Indices
 from ..certificate import Optimum, Progress, relative_gap
 from .optimum import solve_frequency
 from .program import (
@@ -198,7 +198,7 @@ def checked_queries(prior: ArrayLike, queries: ArrayLike) -> tuple[Array, Array]
     return weights, matrix
 
 
-def merged_values(weights: Array, queries: Array) -> tuple[Array, Array, Array]:
+def merged_values(weights: Array, queries: Array) -> tuple[Indices, Array, Array]:
     """Return which class each value is of (K,), the classes' weights (k,), and the queries of them (q, k).
 
     Example
@@ -208,7 +208,7 @@ def merged_values(weights: Array, queries: Array) -> tuple[Array, Array, Array]:
     """
     columns, which = np.unique(queries, axis=1, return_inverse=True)
     which = which.ravel()
-    return which, np.bincount(which, weights), columns
+    return which, np.bincount(which, weights).astype(np.float64), columns
 
 
 def _importances(importance: Array) -> Iterator[Array]:

@@ -52,6 +52,7 @@ class AtMost:
 
         Example
         -------
+        >>> from optldp.designer.objectives import AtMost
         >>> AtMost.bits(4)
         AtMost(outputs=16)
         """

@@ -39,6 +39,8 @@ class QueriesEstimate(Estimate):
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.estimators.distributions import QueriesEstimate
     >>> QueriesEstimate(np.array([0.25]), np.array([0.125]), 100).to_dict()["query"]
     [1]
     """
@@ -87,6 +89,7 @@ def estimate_queries(
 
     Example
     -------
+    >>> import numpy as np
     >>> from optldp.estimators import count
     >>> from optldp.estimators.distributions import estimate_queries
     >>> from optldp.mechanisms import grr

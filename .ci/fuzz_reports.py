@@ -81,7 +81,7 @@ def corpus(folder: Path) -> list[tuple[Path, bytes, list[str]]]:
     ):
         made.append((oracle, {"report": oracle.to_text(oracle.sample(labels))}))
     made.append(
-        (levels, {"report": levels.categorical[0].to_text(sent.reports), "level": np.array([0.5, 1.0])[sent.levels]})
+        (levels, {"report": levels.levels[0].to_text(sent.reports), "level": np.array([0.5, 1.0])[sent.levels]})
     )
     for pairs in (key_value_unary(names, half, 1.0), key_value_response(names, whole, 1.0)):
         made.append((pairs, {"report": pairs.to_text(pairs.sample(labels, numbers))}))

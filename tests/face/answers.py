@@ -42,6 +42,7 @@ from optldp.estimators.contrasts import (
     tally_groups,
 )
 from optldp.estimators.data import describe
+from optldp.estimators.distributions import QueriesEstimate
 from optldp.estimators.distributions.scatter import ScatterEstimate
 from optldp.estimators.estimate import NumberEstimate
 from optldp.estimators.frequencies.support_counts import SupportCounts
@@ -147,6 +148,7 @@ def answers() -> dict[str, Any]:
         "intervals": estimate_frequencies(labels).interval(),
         "a number": NumberEstimate(np.nan, np.nan, 5, HARM),
         "scatter": ScatterEstimate(0.5, 0.1, 5, "ems"),
+        "queries": QueriesEstimate(np.array([0.25, 0.5]), np.array([0.1, 0.2]), 100),
         "groups": estimate_groups(tally_groups(table, grouped, by="region")),
         "a weighted mean": estimate_weighted(tally_groups(table, {"report": grouped["report"]}).tallies[0]),
         "weighted frequencies": estimate_weighted(tally_groups(grr, said).tallies[0]),

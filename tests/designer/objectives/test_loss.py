@@ -207,7 +207,7 @@ def test_what_an_analyst_reads_is_no_worse_than_what_is_reported() -> None:
         (EVEN, 1.0, Loss("cubic"), STEPS, "a loss must be absolute, squared, zero-one"),
         (EVEN, 1.0, Loss(np.ones((2, 2))), STEPS, "losses must be finite, a row for each of 17 values"),
         (EVEN, 1.0, Loss(lambda x, y: "much"), STEPS, "losses must be numbers"),
-        (EVEN, 1.0, Loss(), None, "add outputs="),
+        (EVEN, 1.0, Loss(), None, "or outputs="),
         (EVEN, 1.0, Loss(unbiased=True), STEPS, "add outputs farther out, or allow bias"),
         (EVEN, 1.0, Loss(worst=2.0), STEPS, "share of the worst must lie between 0 and 1"),
         (EVEN, Ratios(UNEVEN), Loss(), STEPS, "of ratios must be of each knot, got one of 4 values for 17 knots"),

@@ -17,6 +17,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -36,6 +37,7 @@ def followed(command: Sequence[str], number: float) -> list[tuple[str, str]]:
     """Return the files and functions that are handed a number while a command runs, in their order."""
     from optldp.designer.command_line import main as optldp
 
+    places = {str(Path(import_module(f"optldp.{floor}").__file__ or "").parent) + os.sep: floor for floor in FLOORS}
     way: list[tuple[str, str]] = []
 
     def handed(value: Any) -> bool:
@@ -45,11 +47,10 @@ def followed(command: Sequence[str], number: float) -> list[tuple[str, str]]:
 
     def called(frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
-        if event != "call" or not code.co_filename.startswith(str(ROOT)):
+        place = next((place for place in places if code.co_filename.startswith(place)), None)
+        if event != "call" or place is None:
             return
-        file = os.path.relpath(code.co_filename, ROOT)
-        if not file.startswith(FLOORS):
-            return
+        file = f"{places[place]}/{code.co_filename.removeprefix(place)}"
         arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         if any(handed(frame.f_locals.get(name)) for name in arguments):
             way.append((file, code.co_name))

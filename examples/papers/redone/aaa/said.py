@@ -29,7 +29,8 @@ def _program(table: Table) -> list[str]:
         f"the variance as printed is [[{shown(one[1])[:5]}]] at epsilon 1, where the certified bound is "
         f"[[{shown(one[3])}]]",
         f"up to epsilon 1, and [[{shown(later[4])}]] for a bound of [[{shown(later[3])}]] at 1.2",
-        f"equation (15) as printed lacks it, and its least biased solutions are off by up to [[{max(table.numbers(BIAS)):.1f}]]",
+        f"equation (15) as printed lacks it, and its least biased solutions are off by up to "
+        f"[[{max(table.numbers(BIAS)):.1f}]]",
     ]
 
 

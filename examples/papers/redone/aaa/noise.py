@@ -41,7 +41,7 @@ NEAR = 0.05
 UNBIASED = 1e-6
 """Means of reports are right to this, which the solver's tolerance leaves of exact ones."""
 
-AS_GOOD = 1e-6
+AS_GOOD = 1e-3
 """By how much more than the least, as a share, a variance still counts as the least."""
 
 BIASED = 0.1

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
 
-from ..estimators.data.numbers import read_column
+from ..estimators.data.numbers import read_column, read_matrix
 from ..estimators.data.texts import read_labels
 from ..mechanisms.errors import InputError
 from ..mechanisms.laws.domain import nearest_knots
@@ -57,14 +56,7 @@ def values_of(path: Path, values: np.ndarray, column: str) -> np.ndarray:
 
 def matrix_of(path: Path, values: np.ndarray, column: str) -> np.ndarray:
     """Return the numbers (n, n) of a file without a header, rows and columns in the order of the values."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # an empty file is one
-            matrix = np.loadtxt(path, delimiter=",", ndmin=2)
-    except (OSError, ValueError, UserWarning) as error:
-        raise InputError(
-            f"{path} must have numbers, n x n, and no header: {' '.join(str(error).split()):.100}"
-        ) from None
+    matrix = read_matrix(path)
     if matrix.shape != (values.size, values.size):
         n, (rows, columns) = values.size, matrix.shape
         raise InputError(f"{path} must be {n} x {n}, as the prior has {n} values, got {rows} x {columns}")

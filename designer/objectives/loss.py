@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,7 @@ from ..priors.prior import Prior
 from .base import Objective, Problem, Solution, Told
 from .cones import cone_of
 from .custom_table import as_mechanism, centred, on_outputs
-from .losses import LOSSES, Losses, losses_of, read_numbers
+from .losses import LOSSES, Losses, known_or_read, losses_of
 from .registry import Asker
 
 SPARED_OF_PURE, SPARED_OF_PAIRS = 1e-12, 1e-9
@@ -124,9 +123,11 @@ class Loss(Objective):
 
     @classmethod
     def of_options(cls, options: Mapping[str, Any], asker: Asker) -> Loss:
-        loss = options.get("loss", "squared")
-        known = loss if loss in LOSSES else read_numbers(Path(loss), "a loss", LOSSES)
-        return cls(known, options.get("worst", 0.0), not options.get("biased", False))
+        return cls(
+            known_or_read(options.get("loss", "squared"), LOSSES, "a loss"),
+            options.get("worst", 0.0),
+            not options.get("biased", False),
+        )
 
     @property
     def key(self) -> str:

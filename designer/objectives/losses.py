@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -55,22 +54,19 @@ def losses_of(asked: Losses, values: np.ndarray, outputs: np.ndarray, *, labels:
     return losses
 
 
-def read_numbers(path: Path, what: str, names: Iterable[str]) -> np.ndarray:
-    """Read a table of numbers without a header; InputError, with what else there is by name, for a file of none.
+def known_or_read(asked: str, names: Mapping[str, object], what: str) -> str | np.ndarray:
+    """Return a name that there is, or the numbers of the file of that name; InputError for neither.
 
     Example
     -------
-    >>> import pathlib, tempfile
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "loss.csv"
-    >>> _ = file.write_text("0,1\\n1,0\\n")
-    >>> read_numbers(file, "a loss", LOSSES).tolist()
-    [[0.0, 1.0], [1.0, 0.0]]
+    >>> known_or_read("absolute", LOSSES, "a loss")
+    'absolute'
     """
+    if asked in names:
+        return asked
+    from ...estimators.data.numbers import read_matrix  # with duckdb, which no name waits for
+
     try:
-        return np.loadtxt(path, delimiter=",", ndmin=2)
-    except (OSError, ValueError) as error:
-        said = " ".join(str(error).split())
-        raise InputError(
-            f"{what} must be one of {', '.join(names)}, or a file of numbers without a header, got {str(path)!r}: "
-            f"{said:.80}"
-        ) from None
+        return read_matrix(asked)
+    except InputError as error:
+        raise InputError(f"{what} must be one of {', '.join(names)}, or a file of numbers, got: {error}") from None

@@ -26,6 +26,7 @@ import numpy as np
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.units import squared, units_label
+from ...solvers.frequency.workload import sampling_error
 from ..priors.prior import Prior
 from .base import Problem
 from .registry import Asker
@@ -144,9 +145,7 @@ class Quantile(Workload):
 
     def _of_users(self, cost: float, problem: Problem) -> float:
         """The variance of the quantile of n users who are a sample, of what privacy costs one."""
-        queries, weights = self._queries(problem), problem.solved.weights
-        answers = queries @ weights
-        return (cost + float((queries**2).sum(0) @ weights - answers @ answers)) / self.n
+        return (cost + sampling_error(problem.solved.weights, self._queries(problem))) / self.n
 
     def _queries(self, problem: Problem) -> np.ndarray:
         places, weights, density = self._thresholds(problem)

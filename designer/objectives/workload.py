@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,12 +15,12 @@ from ...mechanisms.errors import InputError
 from ...mechanisms.statistics import Outputs, Supports, unread
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
-from ...solvers.frequency.workload import certified_workload_bound, solve_workload, workload_cost
+from ...solvers.frequency.workload import certified_workload_bound, sampling_error, solve_workload, workload_cost
 from ..priors.categorical import CategoricalPrior
 from ..priors.prior import Prior
 from .base import Objective, Problem, Solution, Told
 from .information_solution import placed_outputs
-from .losses import read_numbers
+from .losses import known_or_read
 from .queries import QUERIES, queries_of
 from .registry import Asker
 
@@ -86,8 +85,7 @@ class Workload(Objective):
 
     @classmethod
     def of_options(cls, options: Mapping[str, Any], asker: Asker) -> Workload:
-        asked = Path(options.get("queries", "prefix"))
-        return cls(str(asked) if str(asked) in QUERIES else read_numbers(asked, "a workload", QUERIES))
+        return cls(known_or_read(str(options.get("queries", "prefix")), QUERIES, "a workload"))
 
     @property
     def key(self) -> str:
@@ -138,9 +136,8 @@ class Workload(Objective):
             )
 
     def evidence(self, problem: Problem, mechanism: Any, solution: Solution) -> WorkloadEvidence:
-        queries, weights = self._queries(problem), problem.solved.weights
-        answers = queries @ weights
-        return WorkloadEvidence(len(queries), float((queries**2).sum(0) @ weights - answers @ answers))
+        queries = self._queries(problem)
+        return WorkloadEvidence(len(queries), sampling_error(problem.solved.weights, queries))
 
     def title(self, made: Any) -> str:
         return f"table for {made.evidence.queries:,} queries ({self.name})"

@@ -5,6 +5,7 @@ stay out of core. `write_column` is for users' scripts, to write values that com
 """
 
 import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,6 +35,28 @@ from .written_rows import with_constants, write_parquet_rows
 
 PLAIN = re.compile(r"[\w.+:-]+", re.ASCII)
 """Texts that stand in a CSV as they are."""
+
+
+def read_matrix(path: FilePath) -> np.ndarray:
+    """Read a table of numbers (r, c) without a header, with commas between them.
+
+    Raises InputError for a file that is not there, or holds something else or nothing.
+
+    Example
+    -------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "loss.csv"
+    >>> _ = file.write_text("0,1\\n1,0\\n")
+    >>> read_matrix(file).tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # an empty file is one
+            return np.loadtxt(path, delimiter=",", ndmin=2)
+    except (OSError, ValueError, UserWarning) as error:
+        said = " ".join(str(error).split())
+        raise InputError(f"{path} must have numbers with commas between them and no header: {said:.100}") from None
 
 
 def read_column(path: FilePath, column: str, *, drop_missing: bool = False, units: str | None = None) -> np.ndarray:

@@ -111,11 +111,11 @@ def estimate_queries(
     weights = np.ones(table.knots.size) if table.prior is None else table.prior.weights
     weights = normalised("prior", table.knots.size, weights if prior is None else prior)
     law, shares = table.statistic.law, counts.reports_of(0) / counts.n_users
-    numbers = numbers_of(asked, law, weights)
-    value = numbers @ shares
-    scatter = numbers**2 @ shares - value**2
-    if target == "users":
-        scatter -= numbers_of(asked**2, law, weights) @ shares - value**2
+    of_users = target == "users"  # whose own scatter is a query of squares, less the squared answer
+    numbers = numbers_of(np.vstack([asked, asked**2]) if of_users else asked, law, weights)
+    averages = numbers @ shares
+    value = averages[: len(asked)]
+    scatter = numbers[: len(asked)] ** 2 @ shares - (averages[len(asked) :] if of_users else value**2)
     error = np.sqrt(np.maximum(scatter, 0.0) / (counts.n_users - 1))
     return QueriesEstimate(value, error, counts.n_users, target=target)
 

@@ -10,7 +10,7 @@ import numpy as np
 from ...mechanisms.composed.personalised import PersonalisedMechanism
 from ...mechanisms.errors import InputError
 from ...mechanisms.laws.domain import numbers
-from ...mechanisms.report_text import report_numbers
+from ...mechanisms.report_text import doubles_of_text, report_numbers
 from ...mechanisms.spaces.categories import Categories
 from ...mechanisms.spaces.interval import Interval
 from ...mechanisms.spaces.space import Space
@@ -86,7 +86,7 @@ class NumbersAtLevels(ReportsAtLevels):
     """Reports that are numbers: held is which output of each level's table they are (R, t), -1 for none."""
 
     def parse(self, texts: Sequence[str]) -> np.ndarray:
-        return doubles(texts)
+        return doubles_of_text(texts)
 
     def checked(self, reports: np.ndarray) -> np.ndarray:
         given = numbers("reports", reports)
@@ -170,17 +170,3 @@ def tables_of(made: PersonalisedMechanism) -> Sequence[TabulatedMechanism]:
     if not isinstance(made.inputs.values, Interval):
         raise InputError("values must be numbers, got categories: use personalised_mle")
     return made.levels
-
-
-def doubles(texts: Sequence[str]) -> np.ndarray:
-    """Return the numbers (N,) that are written as these texts, or raise InputError for other text.
-
-    Example
-    -------
-    >>> doubles(["0.5", "-2"])
-    array([ 0.5, -2. ])
-    """
-    try:
-        return np.array([float(text) for text in texts])
-    except ValueError:
-        raise InputError("reports must be numbers, got text") from None

@@ -159,6 +159,19 @@ def workload_cost(prior: ArrayLike, probabilities: Array, queries: ArrayLike) ->
     return float((turned[:, seen] ** 2 / values[seen]).sum() - (matrix**2).sum(0) @ weights)
 
 
+def sampling_error(prior: ArrayLike, queries: ArrayLike) -> float:
+    """Return what the answers of a sample differ by from the population's, squared and summed, times its size.
+
+    Example
+    -------
+    >>> sampling_error([0.5, 0.5], [[1, 0]])
+    0.25
+    """
+    weights, matrix = checked_queries(prior, queries)
+    answers = matrix @ weights
+    return float((matrix**2).sum(0) @ weights - answers @ answers)
+
+
 def certified_workload_bound(prior: ArrayLike, ratio: float, queries: ArrayLike, certificate: Certificate) -> float:
     """Return what privacy costs the answers at least, with any private table, whatever the certificate's numbers.
 

@@ -83,8 +83,8 @@ def _estimates(incomplete: str) -> list[str]:
     return [name for name in OF if name.startswith(incomplete)]
 
 
-def estimate_asked(of: str) -> tuple[str, tuple[float, ...]]:
-    """Return what is to be estimated, and at which shares quantiles are wanted, none where that is not said.
+def estimate_asked(of: str) -> tuple[str, dict[str, Any]]:
+    """Return what is to be estimated and what it is told, shares as numbers.
 
     Raises
     ------
@@ -94,18 +94,19 @@ def estimate_asked(of: str) -> tuple[str, tuple[float, ...]]:
     Example
     -------
     >>> estimate_asked("quantiles:0.1,0.5"), estimate_asked("mean")
-    (('quantiles', (0.1, 0.5)), ('mean', ()))
+    (('quantiles', {'shares': (0.1, 0.5)}), ('mean', {}))
     """
     name, told = asked_for(of, OF, "--of")
-    shares = told.get("shares", "")
+    if (shares := told.get("shares")) is None:
+        return name, told
     try:
-        found = tuple(float(share) for share in shares.split(",") if shares)
+        found = tuple(float(share) for share in shares.split(","))
     except ValueError:
         raise InputError(f"shares of --of quantiles must be numbers, got {shares!r}") from None
     for share in found:
         if not 0.0 < share < 1.0:
             raise InputError(f"a quantile's share must lie strictly between 0 and 1, got {share!r}")
-    return name, found
+    return name, {"shares": found}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -463,8 +464,8 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         return told
 
     @cached_property
-    def _estimate(self) -> tuple[str | None, tuple[float, ...]]:
-        return (None, ()) if self.of_text is None else estimate_asked(self.of_text)
+    def _estimate(self) -> tuple[str | None, dict[str, Any]]:
+        return (None, {}) if self.of_text is None else estimate_asked(self.of_text)
 
     @property
     def of(self) -> str | None:
@@ -472,14 +473,14 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         return self._estimate[0]
 
     @property
-    def workload(self) -> str:
-        """What queries are asked for, by name or as a file."""
-        return str(asked_for(self.of_text or "queries", OF, "--of")[1].get("workload", "prefix"))
-
-    @property
     def quantiles(self) -> tuple[float, ...]:
         """The shares that quantiles are asked for at, none where they were not said."""
-        return self._estimate[1]
+        return self._estimate[1].get("shares", ())
+
+    @property
+    def workload(self) -> str:
+        """What queries are asked for, by name or as a file."""
+        return str(self._estimate[1].get("workload", "prefix"))
 
     def refuse_told(self, why: str, *keys: str) -> None:
         """Raise InputError for the first of these that the method is told, with what it would be good for."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....mechanisms.errors import InputError
-from ...objectives.losses import read_numbers
+from ...objectives.losses import known_or_read
 from ...objectives.queries import QUERIES, queries_of
 from .bundle import found_rows
 from .kind import Found, split
@@ -28,12 +27,11 @@ def queries_found(counts: ReportCounts, asked: EstimateOptions, facts: dict[str,
         raise InputError(f"queries are answered from one service, got {len(counts.services)}: give one table")
     asked.refuse("of no use to queries", "--between", "--above", "--cells", "--plot", "--winsorise", "--raw", "--alike")
     table = counts.mechanisms[0]
-    named = asked.workload in QUERIES
-    known = asked.workload if named else read_numbers(Path(asked.workload), "a workload", QUERIES)
+    known = known_or_read(asked.workload, QUERIES, "a workload")
     matrix = queries_of(known, UnitInterval.of(table.knots).knots)
     answers = estimate_queries(counts, matrix, target=asked.target)
     confidence = each_of(asked.confidence, len(matrix)) if asked.simultaneous else asked.confidence
     told, columns = split(answers, confidence)
     at_once = {"confidence": asked.confidence, "simultaneous": asked.simultaneous}
-    said = told | at_once | {"workload": asked.workload if named else "own"} | facts
+    said = told | at_once | {"workload": known if isinstance(known, str) else "own"} | facts
     return found_rows(f"answers to {len(matrix)} queries", said, columns)

@@ -144,7 +144,10 @@ def test_losses_and_outputs_of_files(optldp, prior, tmp_path):
         (("--biased", "--outputs", "0:1:0.5", "--privacy", "approximate:1e-6"), "promise pure or pairwise privacy"),
         (("--biased", "--outputs", "0:1:0.5", "--method", "grr"), "--method is of no use to a table for a loss"),
         (("--outputs", "0:1:0.5", "--privacy", "ratios:r.csv"), "--privacy ratios carries its budgets, got others"),
-        (("--outputs", "0:1:0.5", "--privacy", "metric:distance=none.csv"), "none.csv must have numbers, n x n"),
+        (
+            ("--outputs", "0:1:0.5", "--privacy", "metric:distance=none.csv"),
+            "none.csv must have numbers with commas",
+        ),
         (("--outputs", "0:1:0.5", "--privacy", "metric:period=1"), "round a circle must span less than 1, got 0 to 1"),
         (("--privacy", "sensitive:s.csv"), "a data file must exist, got 's.csv'"),
     ],

@@ -113,13 +113,13 @@ class Levels(BundleKind[PersonalisedMechanism]):
     def rows_of(self, path: Path, skip_invalid: bool | SkippedRows) -> dict[str, np.ndarray]:
         """Return the rows of such an answer as `from_counts` takes them: levels as numbers, or as reports."""
         from .....estimators.data.counted_rows import Wanted, counted_rows
-        from .....estimators.personalised.reports import doubles
+        from .....mechanisms.report_text import doubles_of_text
 
         if skip_invalid:
             raise InputError("--skip-invalid is not for counts of levels: leave it out, or give the reports")
         made = partial(table_identifier, self.mechanism)
         found = counted_rows(path, [Wanted((OUTPUT, LEVEL_COLUMN), whole=False)], made)
-        levels = read_levels(self.mechanism, doubles(found.columns[1].tolist()))
+        levels = read_levels(self.mechanism, doubles_of_text(found.columns[1].tolist()))
         return {OUTPUT: found.columns[0], LEVEL_COLUMN: levels, USERS: found.users}
 
     def parts(self) -> list[Part]:

@@ -170,13 +170,13 @@ def _as_printed(prior: Prior, epsilon: float, window: int, *, unbiased: bool = T
     bias = sparse.hstack([sparse.block_diag([mean[None]] * n), sparse.coo_array((n, columns))])
     largest = sparse.coo_array(np.full((2 * n, 1), -1.0))
     rows = sparse.vstack([private, cost[None], bias, -bias])
-    last = sparse.vstack([sparse.coo_array((private.shape[0] + 1, 1)), largest])
-    limits = np.r_[np.zeros(private.shape[0]), found.fun * (1 + AS_GOOD), np.zeros(2 * n)]
+    last = sparse.vstack([sparse.coo_array((2 * n * size + 1, 1)), largest])
+    limits = np.r_[np.zeros(2 * n * size), found.fun * (1 + AS_GOOD), np.zeros(2 * n)]
     least = _solved(
         np.r_[np.zeros(cost.size), 1.0],
         sparse.hstack([rows, last]),
         limits,
-        sparse.hstack([equal, sparse.coo_array((equal.shape[0], 1))]),
+        sparse.hstack([equal, sparse.coo_array((ends.size, 1))]),
         ends,
     )
     return float(found.fun), _log_ratio(law, window), float(least.fun) * window * step

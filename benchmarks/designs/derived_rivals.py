@@ -15,9 +15,9 @@ ABOUT = (
     "adds. The rival is workload factorisation (McKenna, Maity, Mazumdar and Miklau, PVLDB 2020), written here after "
     "their algorithms: 4n outputs, the best of five starts. It has no bound. **By distance**: the least worst squared "
     "error of biased reports on [-1, 1], outputs 1/16 apart, as libqif and GeoPrivacy state it: a linear program with "
-    "a row for each pair of values and output, by HiGHS. **Few outputs**: the largest variance over [-1, 1] of N-output "
-    "mechanisms (Baek and Chung 2025, as published) and of as many outputs placed by optldp at 33 knots, with what "
-    "rounding to knots adds. Seconds are of the processor."
+    "a row for each pair of values and output, by HiGHS. **Few outputs**: the largest variance over [-1, 1] of "
+    "N-output mechanisms (Baek and Chung 2025, as published) and of as many outputs placed by optldp at 33 knots, "
+    "with what rounding to knots adds. Seconds are of the processor."
 )
 STARTS, STEPS = 5, 3000
 PUBLISHED = {1.0: 4.267, 2.0: 0.984, 3.0: 0.355, 4.0: 0.154}

@@ -8,6 +8,7 @@ import numpy as np
 import regression_checks as checks
 from optldp.designer import CategoricalPrior, Prior, design
 from optldp.designer.methods.lattice import lattice_mechanism
+from optldp.designer.objectives import Loss
 from optldp.mechanisms import (
     FAMILIES,
     AttributeSampling,
@@ -31,6 +32,7 @@ from optldp.mechanisms.integers.numerators import DENOMINATOR
 from optldp.mechanisms.key_value.response import key_value_response
 from optldp.mechanisms.key_value.unary import key_value_unary
 from optldp.mechanisms.laws.within_cell import GeometricTails, Uniform
+from optldp.mechanisms.promise import Metric, Ratios, Sensitive
 from optldp.mechanisms.table.outputs import locate_outputs
 from regression_checks import USERS, Check
 
@@ -138,6 +140,28 @@ def designed(rng: Generator) -> Checks:
     knots = knots_of(rng)
     prior = Prior.on_knots(knots, rng.dirichlet(np.ones(knots.size)), source="public")
     return checked_table(make_exact(design(prior, epsilon_of(rng)).mechanism).mechanism, rng)
+
+
+def designed_for_pairs(rng: Generator) -> Checks:
+    """A table for a loss under a random matrix of log-ratios, proved again from its file, and drawn as it says."""
+    knots = np.cumsum(rng.uniform(0.05, 1.0, int(rng.integers(3, MOST_KNOTS + 2))))
+    ratios = rng.uniform(0.05, 4.0, (knots.size, knots.size)) * (1 - np.eye(knots.size))
+    ratios[(rng.random(ratios.shape) < 0.3) & (ratios > 1)] = np.inf
+    ratios[0, 1] = 0.5
+    prior = Prior.on_knots(knots, rng.dirichlet(np.ones(knots.size)), source="public")
+    promises = [
+        Ratios(ratios.tolist()),
+        Metric(float(rng.uniform(0.1, 4))),
+        Sensitive(1.0, [True, *[False] * (knots.size - 1)]),
+    ]
+    table = design(prior, promises[int(rng.integers(3))], objective=Loss("absolute"), outputs=knots).mechanism
+    with tempfile.TemporaryDirectory() as folder:
+        save_table(table, Path(folder, "table.json"))
+        read = load_mechanism(Path(folder, "table.json"))
+    assert isinstance(read, TabulatedMechanism)
+    yield "proved", float(prove(read).ok and read.promise == table.promise)
+    x = float(rng.choice(knots))
+    yield from checks.outputs(f"at {x!r}", read.output_index(read.sample(np.full(USERS, x), rng)), read.pmf(x)[0])
 
 
 def floors(rng: Generator) -> Checks:
@@ -254,6 +278,7 @@ KINDS: dict[str, tuple[Callable[[Generator], Checks], int]] = {
     "family": (family, 10),
     "raw": (raw, 5),
     "designed": (designed, 2),
+    "designed for pairs": (designed_for_pairs, 2),
     "floors": (floors, 1),
     "lattice": (lattice, 1),
     "oracle": (oracle, 4),

@@ -37,6 +37,7 @@ class AttributesVariance(Variance):
     """Weighted sum of the variances of the attributes' means, times the number of users."""
 
     nobody = "no unbiased mechanism on these knots, with as many attributes sampled,"
+    promises = (Pure,)
 
     @property
     def label(self) -> str:
@@ -306,7 +307,7 @@ def design_attributes(
     >>> made.mechanism, found.rule_of_thumb, [choice.designed is None for choice in found.choices]
     (AttributeSampling(attributes=3, sampled=1, epsilon=3), 1, [False, False, True])
     """
-    epsilon, priors = promise_for(privacy, Variance()).epsilon, attributes.priors
+    epsilon, priors = promise_for(privacy, AttributesVariance()).epsilon, attributes.priors
     candidates = _candidates(attributes.sampled, epsilon, len(priors))
     screened = {k: attributes.total(_screened(priors, attribute_budget(epsilon, k)), k) for k in candidates}
     designed: dict[int, dict[str, Design]] = {}

@@ -39,6 +39,7 @@ def design(
     tolerance: float | None = None,
     exact: bool = True,
     form: Literal["table", "floor"] = "table",
+    general: bool = False,
     progress: Callable[[Any], None] | None = None,
 ) -> Design:
     """Build a mechanism and certify how good it is.
@@ -51,8 +52,8 @@ def design(
         makes the mechanism a function of that data.**
     privacy : Promise, Levels or float
         A number is the budget epsilon of `Pure`; `Metric` and the other promises of pairs of knots
-        (`optldp.mechanisms.promise`) are for `Loss`. `Levels`: budgets that users choose from;
-        their tables have common outputs, and a report tells little of the level.
+        (`optldp.mechanisms.promise`) are for `Variance`, `WorstCase`, `TradeOff`, `Loss` and `Custom`. `Levels`:
+        budgets that users choose from; their tables have common outputs, and a report tells little of the level.
     objective : Objective, optional
         What is wanted: `Variance` (default for numbers), `WorstCase`, `TradeOff`, `Guarantee`, `Error`, `Information`,
         `Loss`, `Custom`; `Frequencies` (default), `Loss` or `Custom` for categories.
@@ -61,8 +62,8 @@ def design(
         categories "auto", "grr", "olh", "oue" or "rappor".
     outputs : (m,) array_like, int or AtMost, optional
         The only reports there may be, increasing, or for categories how many; for `Custom` and `Loss`, which need
-        them (but not for unbiased squared loss), and for `Levels`. `AtMost(16)` of `optldp.designer.objectives`: so
-        many, wherever they are best, for `Variance`, `WorstCase` and `TradeOff`.
+        them (but not for unbiased squared loss), for `Variance`, `WorstCase` and `TradeOff`, and for `Levels`.
+        `AtMost(16)` of `optldp.designer.objectives`: so many, wherever they are best, for all of these but `Custom`.
     uniform_share : float, optional
         Mixed into the prior before solving, in [0, 1]: without it some programs are indifferent to knots of no mass.
         Default: 0.001 for `Variance`, `Error` and `Information`, else 0. `expected_variance` is under the prior as
@@ -76,6 +77,8 @@ def design(
     form : {"table", "floor"}
         What the mechanism for one prior of numbers shall be; a `FloorForm` of least expected variance on hundreds of
         knots is made without a table, in memory that grows with the knots alone.
+    general : bool
+        Whether to leave out solvers that some problems alone have, which are fast: one for all of them checks these.
     progress : callable, optional
         Called after each solver step with the solver's progress; for attributes with an `AttributeStep`.
 
@@ -115,7 +118,11 @@ def design(
     ):
         raise InputError(f"form must be table, or floor for one prior of numbers and one budget, got {form!r}")
     options = {"uniform_share": uniform_share, "tolerance": tolerance, "exact": exact, "progress": progress}
+    if general and not isinstance(prior, Prior | CategoricalPrior):
+        raise InputError("the general solver is for one prior, got several or a number of knots: leave general out")
     if isinstance(privacy, Levels):
+        if general:
+            raise InputError("levels have one solver, got general=True: leave it out")
         if isinstance(outputs, AtMost):
             raise InputError("AtMost is for one budget, got levels: give the outputs themselves, or none")
         if not isinstance(prior, Prior) or not isinstance(objective, Variance | None) or as_method(method) or not exact:
@@ -127,7 +134,8 @@ def design(
         made = design_levels(prior, privacy, outputs=outputs, **tuned)
     elif isinstance(prior, Prior | CategoricalPrior):
         named = as_oracle(method) if isinstance(prior, CategoricalPrior) else as_method(method)
-        made = design_table(prior, privacy, objective, named, outputs=outputs, as_floor=form == "floor", **options)
+        more = {"outputs": outputs, "as_floor": form == "floor", "general": general}
+        made = design_table(prior, privacy, objective, named, **more, **options)
     elif not isinstance(prior, KnotChoice | Attributes | Mapping):
         raise InputError(
             "what is designed for must be a Prior, a CategoricalPrior, Attributes by name, or a KnotChoice, got "

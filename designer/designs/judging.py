@@ -16,7 +16,7 @@ from ...mechanisms.errors import InputError, TableError
 from ...mechanisms.exactness.make_exact import exact_if_possible
 from ...mechanisms.exactness.verification import Verification, verification_of
 from ...mechanisms.floors import floor_form
-from ...mechanisms.promise import Promise, as_promise
+from ...mechanisms.promise import Promise, Pure, as_promise
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Status
 from ...solvers.certificate import relative_gap
@@ -44,11 +44,15 @@ def design_table(
     tolerance: float | None = None,
     exact: bool = True,
     as_floor: bool = False,
+    general: bool = False,
     progress: Told = None,
 ) -> Design:
     """Return the design for one prior; as `design`, with None for the optimum and for the usual objective."""
     asked = default_objective(prior) if objective is None else objective
-    problem = problem_for(prior, privacy, asked, outputs=outputs, uniform_share=uniform_share, tolerance=tolerance)
+    if method is not None and not isinstance(promise := as_promise(privacy), Pure):
+        raise InputError(f"methods promise pure privacy, got {method.key} for {promise}: leave method out")
+    tuned = {"uniform_share": uniform_share, "tolerance": tolerance}
+    problem = problem_for(prior, privacy, asked, outputs=outputs, general=general, **tuned)
     if problem.most is not None and (method is not None or as_floor):
         raise InputError("AtMost is for tables of the optimum, got a method or a floor form: leave that out")
     if as_floor and not (exact and isinstance(prior, Prior)):
@@ -83,6 +87,7 @@ def problem_for(
     outputs: ArrayLike | AtMost | None = None,
     uniform_share: float | None = None,
     tolerance: float | None = None,
+    general: bool = False,
 ) -> Problem:
     """Return the problem with the objective's defaults; InputError for what the objective cannot be asked."""
     if not isinstance(objective, Objective):
@@ -99,11 +104,19 @@ def problem_for(
         None if outputs is None or isinstance(outputs, AtMost) else _as_outputs(prior, outputs),
         promise=promise,
         most=outputs.outputs if isinstance(outputs, AtMost) else None,
+        general=general,
     )
-    if problem.most is not None and not objective.takes_most:
-        raise InputError(f"AtMost is for Variance, WorstCase and TradeOff, got it for {objective.label}: leave it out")
-    if problem.outputs is not None and not objective.takes_outputs:
-        raise InputError(f"outputs are for Loss and Custom, got them for {objective.label}: leave them out")
+    for asked, can, what in (
+        (problem.most is not None, objective.takes_most, "AtMost is for Variance, WorstCase, TradeOff and Loss"),
+        (
+            problem.outputs is not None,
+            objective.takes_outputs,
+            "outputs are for Variance, WorstCase, TradeOff, Loss and Custom",
+        ),
+        (general, objective.has_general, "general solvers are for Variance, WorstCase, TradeOff, Loss and Custom"),
+    ):
+        if asked and not can:
+            raise InputError(f"{what}, got {objective.label}: leave that out")
     objective.check(problem)
     return problem
 
@@ -115,7 +128,8 @@ def promise_for(privacy: Promise | float, objective: Objective) -> Promise:
         kinds = " or ".join(kind.kind for kind in objective.promises)
         raise InputError(
             f"designs for the {objective.label} promise {kinds} privacy, "
-            f"got {promise}: Loss is for any, optldp.mechanisms.gaussian and geometric make tables of one shape"
+            f"got {promise}: Variance, WorstCase, TradeOff, Loss and Custom are for pairs, and "
+            "optldp.mechanisms.gaussian and geometric make tables of one shape"
         )
     return promise
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...mechanisms.errors import InputError
-from ...mechanisms.promise import Promise
+from ...mechanisms.promise import Promise, Pure
 from ...solvers import Status
 from ...solvers.certificate import relative_gap
 from ...solvers.unbiased.continuum import continuum_bound
@@ -114,6 +114,7 @@ class IntervalVariance(Variance):
     gap: float
 
     nobody = "no unbiased mechanism on the whole interval"
+    promises = (Pure,)
 
     def bound(self, problem: Problem, multipliers: Mapping[str, np.ndarray]) -> float:
         program = UnbiasedProgram(problem.unit.knots, problem.solved.weights, problem.ratio)

@@ -49,6 +49,8 @@ class Problem:
         Whether a floor form is wanted; a solver that finds one need not make the table.
     promise : Promise, optional
         Of this epsilon; None for a pure one.
+    general : bool
+        Whether solvers for some problems alone are to be left out, which one of all problems checks.
 
     Raises
     ------
@@ -64,6 +66,7 @@ class Problem:
     as_floor: bool = False
     promise: Promise | None = None
     most: int | None = None
+    general: bool = False
 
     def __post_init__(self) -> None:
         check_tolerance(self.tolerance)
@@ -172,6 +175,9 @@ class Objective(ABC):
 
     takes_most = False
     """Whether it can be asked for a few outputs, wherever these are."""
+
+    has_general = False
+    """Whether a general solver can solve it too, without those for some problems alone."""
 
     fits_methods = False
     """Whether closed forms fit themselves to it, so that comparisons build them anew for it."""

@@ -13,6 +13,14 @@ from ...solvers.cone import Cone, blocks, line, pure, ratios, sensitive, value_b
 from ..priors.prior import Prior
 from .base import Problem
 
+SPARED_OF_PURE, SPARED_OF_PAIRS = 1e-12, 1e-9
+"""The share of the budget that tables leave unspent, for their rounding."""
+
+
+def spared_of(promise: Promise) -> float:
+    """Return the share of a promise's budget that tables leave unspent."""
+    return SPARED_OF_PAIRS if isinstance(promise, OfPairs) else SPARED_OF_PURE
+
 
 def cone_of(problem: Problem, spared: float = 0.0) -> Cone:
     """Return the cone of a problem's promise with a share of its budget unspent.

@@ -1,53 +1,60 @@
-"""The table of an objective of one's own: what it may report, how a solver's is mended and made a mechanism."""
+"""Tables on given outputs: the program that they are of, how a solver's is made a mechanism, and read again."""
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 from functools import singledispatch
 
 import numpy as np
 
 from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.errors import InputError, unwired
+from ...mechanisms.floors import FloorForm
+from ...mechanisms.promise import OfPairs
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
+from ...solvers.channel import ChannelProgram
+from ...solvers.cone import Cone
 from ..priors.categorical import CategoricalPrior
 from .base import Problem
+from .cones import cone_of
 
-NEGLIGIBLE = 1e-9
-"""Probability below which an output is the solver's rounding; mending restores the means."""
+EVEN_UNITS = 16
+"""Units of 2^-53 that every output gets over the least log-ratio, where a promise is of pairs: there limits are met by
+probabilities of any size, and whole numbers need room."""
 
 SAME_OUTPUT = 1e-9
 """Distance of a table's output from the one asked for, as a share of their width: what making it exact may move."""
 
 
-def check_width(problem: Problem, outputs: np.ndarray) -> None:
-    """Refuse outputs between which there is no unbiased mechanism.
+def channel_program(
+    problem: Problem, losses: np.ndarray, spared: float, worst: float = 0.0, unbiased: bool = False
+) -> ChannelProgram:
+    """Return the channel program of losses (n, m) on a problem's outputs, a share of its budget unspent.
 
-    Any unbiased mechanism can be mapped to the outermost two outputs a < x_1 and b > x_n at random, without changing
-    its means. What comes out is unbiased, so P(b | x) = (x - a) / (b - a), which is private if and only if
-    (x_n - a) / (x_1 - a) <= E and (b - x_1) / (b - x_n) <= E.
+    Raises
+    ------
+    InputError
+        What does not fit, such as unbiased reports of categories, or outputs between which none are private.
 
     Example
     -------
     >>> from ..priors.prior import Prior
-    >>> problem = Problem(Prior.even([-1, 0, 1]), math.log(3))
-    >>> check_width(problem, np.array([-2.001, 2.001]))
-    >>> check_width(problem, np.array([-2.0, 3.0]))
+    >>> problem = Problem(Prior.even([-1, 0, 1]), np.log(3), outputs=np.array([-2.0, 1.9]))
+    >>> channel_program(problem, np.zeros((3, 2)), 0.0, unbiased=True)
     Traceback (most recent call last):
     ...
-    optldp.mechanisms.errors.InputError: unbiased reports must reach beyond -2 and 2 at epsilon 1.09861, got outputs \
-from -2 to 3: widen them
+    optldp.mechanisms.errors.InputError: unbiased reports must reach beyond -2 and 2 to be private, got outputs from \
+-2 to 1.9: add outputs farther out, or allow bias
     """
+    cone, weights = cone_of(problem, spared), problem.solved.weights
+    if not unbiased:
+        return ChannelProgram(cone, weights, losses, worst)
     if isinstance(problem.prior, CategoricalPrior):
         raise InputError("only numbers have means to be unbiased, got categories: leave unbiased out")
-    (low, high), reach = problem.prior.domain, math.expm1(problem.epsilon)
-    beyond = (high - low) / reach
-    if not (outputs[0] < low - beyond and outputs[-1] > high + beyond):
-        raise InputError(
-            f"unbiased reports must reach beyond {low - beyond:.6g} and {high + beyond:.6g} at epsilon "
-            f"{problem.epsilon:g}, got outputs from {outputs[0]:g} to {outputs[-1]:g}: widen them"
-        )
+    assert problem.outputs is not None  # or there were no losses
+    squared = ChannelProgram.unbiased(cone, weights, problem.prior.knots, problem.outputs, worst)
+    return replace(squared, losses=losses)
 
 
 def as_mechanism(matrix: np.ndarray, problem: Problem, provenance: Provenance) -> TabulatedMechanism | CategoricalTable:
@@ -69,7 +76,7 @@ def as_mechanism(matrix: np.ndarray, problem: Problem, provenance: Provenance) -
 
 
 @singledispatch
-def on_outputs(mechanism: TabulatedMechanism | CategoricalTable, outputs: np.ndarray) -> np.ndarray:
+def on_outputs(mechanism: TabulatedMechanism | FloorForm | CategoricalTable, outputs: np.ndarray) -> np.ndarray:
     """Return a table's probabilities (n, m) on all the outputs there may be, some of which it may never report.
 
     Raises
@@ -86,6 +93,11 @@ def _(mechanism: CategoricalTable, outputs: np.ndarray) -> np.ndarray:
 
 
 @on_outputs.register
+def _(mechanism: FloorForm, outputs: np.ndarray) -> np.ndarray:
+    return on_outputs(mechanism.expand(), outputs)
+
+
+@on_outputs.register
 def _(mechanism: TabulatedMechanism, outputs: np.ndarray) -> np.ndarray:
     after = np.clip(np.searchsorted(outputs, mechanism.low), 1, outputs.size - 1)
     index = after - (mechanism.low - outputs[after - 1] < outputs[after] - mechanism.low)
@@ -96,22 +108,16 @@ def _(mechanism: TabulatedMechanism, outputs: np.ndarray) -> np.ndarray:
     return mechanism.probabilities @ np.eye(outputs.size)[index]
 
 
-def mended(matrix: np.ndarray, problem: Problem, ratio: float, unbiased: bool) -> np.ndarray | None:
-    """Return the table with the solver's rounding mended: private, rows of sum one and, if asked, of mean x.
-
-    Columns are brought within a smaller ratio by raising their least entries, rows divided by their sums, and their
-    means moved by a factor that is linear in the output. The last two may use up the rest of the budget; None if they
-    use more.
-    """
-    matrix = np.where(matrix.max(0) > NEGLIGIBLE, matrix, 0.0)
-    matrix = np.maximum(matrix, matrix.max(0) / ratio)
+def ready_for_integers(matrix: np.ndarray, cone: Cone, problem: Problem, unbiased: bool) -> np.ndarray:
+    """Return a table (n, m) of the cone with room for whole numbers, rows of sum one and, if asked, of mean x."""
+    if isinstance(problem.privacy, OfPairs):
+        apart = cone.closed[cone.closed > 0].min()
+        matrix = matrix + (matrix > 0) * EVEN_UNITS / (2**53 * min(apart, 1.0))  # where it may be more than none
     matrix = matrix / matrix.sum(1, keepdims=True)
-    if unbiased:
-        assert problem.outputs is not None  # or there were no table
-        matrix = centred(matrix, problem.unit.places(problem.outputs) - problem.unit.knots[:, None])
-    highest, lowest = matrix.max(0), matrix.min(0)
-    fits = (lowest >= 0).all() and (highest <= problem.inner_ratio * lowest).all()
-    return matrix if fits else None
+    if not unbiased:
+        return matrix
+    assert problem.outputs is not None  # or there were no table
+    return centred(matrix, problem.outputs - problem.prior.knots[:, None])
 
 
 def centred(matrix: np.ndarray, deviations: np.ndarray) -> np.ndarray:

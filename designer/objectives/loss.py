@@ -25,21 +25,14 @@ from ...mechanisms.promise.members import written
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.units import squared, units_label
 from ...solvers import Status
-from ...solvers.channel import ChannelProgram, LinePrices, solve_channel, solve_free_outputs
+from ...solvers.channel import ChannelProgram, LinePrices, solve_at_most, solve_channel, solve_free_outputs
 from ..priors.categorical import CategoricalPrior
 from ..priors.prior import Prior
 from .base import Objective, Problem, Solution, Told
-from .cones import cone_of
-from .custom_table import as_mechanism, centred, on_outputs
+from .cones import cone_of, spared_of
+from .custom_table import as_mechanism, channel_program, on_outputs, ready_for_integers
 from .losses import LOSSES, Losses, known_or_read, losses_of
 from .registry import Asker
-
-SPARED_OF_PURE, SPARED_OF_PAIRS = 1e-12, 1e-9
-"""The share of the budget that tables leave unspent."""
-
-EVEN_UNITS = 16
-"""Units of 2^-53 that every output gets over the least log-ratio, where a promise is of pairs: there limits are met by
-probabilities of any size, and whole numbers need room."""
 
 FREE = 0.5
 """Share of the tolerance to which outputs are found: what is left is for exactness."""
@@ -119,6 +112,8 @@ class Loss(Objective):
     nobody = "no mechanism of the kind"
     takes = (Prior, CategoricalPrior)
     takes_outputs = True
+    takes_most = True
+    has_general = True
     promises = (Pure, OfPairs)
 
     @classmethod
@@ -152,29 +147,34 @@ class Loss(Objective):
         return units_label(f"{self.name} loss of one report", of)
 
     def check(self, problem: Problem) -> None:
-        if not self._free(problem):
-            self._program(problem)
+        if self._free(problem):
+            return
+        if problem.most is not None:
+            raise InputError(
+                "few outputs are placed for unbiased reports, squared loss, and a privacy whose limits are a tree "
+                f"(pure, metric, blocks, sensitive, by-value), got {self.label}, {'un' * self.unbiased}biased, at "
+                f"{problem.privacy}: give the outputs themselves"
+            )
+        self._program(problem)
 
     def solve(self, problem: Problem, progress: Told = None) -> Solution:
-        of_pairs, tolerance = isinstance(problem.privacy, OfPairs), problem.tolerance
-        spared = SPARED_OF_PAIRS if of_pairs else SPARED_OF_PURE
+        tolerance, spared = problem.tolerance, spared_of(problem.privacy)
         cone = cone_of(problem, spared)
         with threadpool_limits(1, user_api="blas"):  # as in `Variance`
             if self._free(problem):
                 knots, weights = problem.prior.knots, problem.solved.weights
                 best = solve_free_outputs(cone, weights, knots, share=self.worst, tolerance=FREE * tolerance)
                 outputs, matrix = best.solution
+                if problem.most is not None and problem.most < outputs.size:
+                    reported = outputs, weights @ matrix
+                    few = solve_at_most(cone, weights, knots, problem.most, reported, share=self.worst)
+                    outputs, matrix = few.rows
                 problem = replace(problem, outputs=outputs)
             else:
-                best = solve_channel(self._program(problem, spared), tolerance=tolerance)
+                solver = "highs" if problem.general else "choose"
+                best = solve_channel(self._program(problem, spared), tolerance=tolerance, solver=solver)
                 matrix = best.solution
-        matrix = np.where(matrix.max(0) > NEVER, matrix, 0.0)
-        if of_pairs:
-            apart = cone.closed[cone.closed > 0].min()
-            matrix[matrix > 0] += EVEN_UNITS / (2**53 * min(apart, 1.0))  # where all that it may be is more than none
-        matrix /= matrix.sum(1, keepdims=True)
-        if self.unbiased:
-            matrix = centred(matrix, _outputs(problem) - problem.prior.knots[:, None])
+        matrix = ready_for_integers(np.where(matrix.max(0) > NEVER, matrix, 0.0), cone, problem, self.unbiased)
         origin = Provenance("optimal", {"unbiased": self.unbiased, "loss": self.name, "worst": self.worst})
         return Solution(
             as_mechanism(matrix, problem, origin),
@@ -186,6 +186,11 @@ class Loss(Objective):
     def value(self, mechanism: Any, problem: Problem) -> float:
         placed = self._placed(problem, mechanism)
         return self._program(placed).value(on_outputs(mechanism, _outputs(placed)))
+
+    def require_outputs(self, mechanism: Any, problem: Problem) -> None:
+        """Raise InputError for a mechanism that reports something else than the outputs given."""
+        if problem.outputs is not None:
+            on_outputs(mechanism, problem.outputs)
 
     def bound(self, problem: Problem, multipliers: Mapping[str, np.ndarray]) -> float:
         if not self._free(problem):
@@ -233,14 +238,7 @@ class Loss(Objective):
 
     def _program(self, problem: Problem, spared: float = 0.0) -> ChannelProgram:
         """The program with a share of the budget unspent; InputError for what does not fit."""
-        cone, weights, losses = cone_of(problem, spared), problem.solved.weights, self._losses(problem)
-        if not self.unbiased:
-            return ChannelProgram(cone, weights, losses, self.worst)
-        if isinstance(problem.prior, CategoricalPrior):
-            raise InputError("only numbers have means to be unbiased, got categories: leave unbiased out")
-        deviations = _outputs(problem) - problem.prior.knots[:, None]
-        ChannelProgram.unbiased(cone, weights, problem.prior.knots, _outputs(problem))  # whether there is any
-        return ChannelProgram(cone, weights, losses, self.worst, deviations)
+        return channel_program(problem, self._losses(problem), spared, self.worst, self.unbiased)
 
     def _losses(self, problem: Problem) -> np.ndarray:
         labels = isinstance(problem.prior, CategoricalPrior)

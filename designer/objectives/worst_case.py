@@ -17,7 +17,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ...mechanisms.errors import InputError
-from ...mechanisms.promise import Pure
+from ...mechanisms.promise import OfPairs, Pure
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.units import squared, units_label
@@ -28,6 +28,7 @@ from ..priors.prior import Prior
 from .at_most import few_outputs
 from .base import Objective, Problem, Solution, Told
 from .registry import Asker
+from .variance import as_loss
 
 DEFAULT_EXCESS = 1e-4
 """Share of the worst case that rounding between knots may add: below what a million reports could show."""
@@ -95,7 +96,10 @@ class TradeOff(Objective):
     worst: float = math.nan
     expected: float | None = None
     of_variance = True
+    takes_outputs = True
     takes_most = True
+    has_general = True
+    promises = (Pure, OfPairs)
 
     def __post_init__(self) -> None:
         if math.isnan(self.worst):
@@ -127,7 +131,13 @@ class TradeOff(Objective):
     def quantity(self, units: str) -> str:
         return units_label(f"{1 - self.worst:g} expected + {self.worst:g} worst-case variance", squared(units))
 
+    def check(self, problem: Problem) -> None:
+        if general := as_loss(problem, self.worst):
+            general.check(problem)
+
     def solve(self, problem: Problem, progress: Told = None) -> Solution:
+        if general := as_loss(problem, self.worst):
+            return general.solve(problem, progress)
         with threadpool_limits(1, user_api="blas"):  # as in `Variance`
             best = solve_minimax(
                 problem.unit.knots,
@@ -143,17 +153,23 @@ class TradeOff(Objective):
         return Solution(problem.table(*rows, origin), best.multipliers, best.status)
 
     def value(self, mechanism: TabulatedMechanism, problem: Problem) -> float:
+        if general := as_loss(problem, self.worst):
+            general.require_outputs(mechanism, problem)
         expected = mechanism.expected_variance(problem.solved.knot_prior) if self.worst < 1 else 0.0
         own = np.array_equal(mechanism.knots, problem.prior.knots)  # a table on some of them rounds to those first
         at_knots = mechanism.knot_variances if own else mechanism.var(problem.prior.knots)
         return (1 - self.worst) * expected + self.worst * float(at_knots.max())
 
     def bound(self, problem: Problem, multipliers: Mapping[str, np.ndarray]) -> float:
+        rounding = (1 - self.worst) * problem.solved.rounding_variance
+        if general := as_loss(problem, self.worst):
+            return general.bound(problem, multipliers) + rounding
         program = MinimaxProgram(problem.unit.knots, problem.solved.weights, problem.ratio, self.worst)
-        return problem.unit.half**2 * program.bound(**multipliers) + (1 - self.worst) * problem.solved.rounding_variance
+        return problem.unit.half**2 * program.bound(**multipliers) + rounding
 
     def evidence(self, problem: Problem, mechanism: TabulatedMechanism, solution: Solution) -> WorstCaseEvidence:
-        rho, at_knot = solution.multipliers["rho"], float(mechanism.knot_variances.max())
+        rho = solution.multipliers["worst" if as_loss(problem, self.worst) else "rho"]
+        at_knot = float(mechanism.knot_variances.max())
         worst, where = mechanism.worst_case_variance()
         return WorstCaseEvidence(rho / rho.sum(), where, at_knot, worst / at_knot - 1)
 

@@ -28,6 +28,7 @@ import numpy as np
 from ...mechanisms.errors import InputError
 from ..arrays import Array
 from ..cone import Cone, cheapest
+from .reach import reach
 
 ROUNDING = 1e-13
 """Taken off a bound, as a share of what it is the difference of."""
@@ -108,14 +109,13 @@ class ChannelProgram:
             The outputs do not reach as far out as unbiased reports must.
         """
         x, z = np.asarray(knots, dtype=np.float64), np.asarray(outputs, dtype=np.float64)
-        for name, sign in (("low", -1.0), ("high", 1.0)):
-            end = sign * (sign * z).max()
-            column = np.abs(end - x)[:, None]
-            if (sign * (end - x) < 0).any() or not cone.holds(column):
-                raise InputError(
-                    f"outputs must reach far enough beyond the values for unbiased reports to be private, got {end:g} "
-                    f"at the {name} end: add outputs farther out, or allow bias"
-                )
+        low, high = z.min(), z.max()
+        if low > x.min() or high < x.max() or not cone.holds(np.stack([x - low, high - x], axis=1)):
+            need = reach(cone, x)
+            raise InputError(
+                f"unbiased reports must reach beyond {need[0]:.6g} and {need[1]:.6g} to be private, got outputs from "
+                f"{low:g} to {high:g}: add outputs farther out, or allow bias"
+            )
         deviations = z - x[:, None]
         return cls(cone, weights, deviations**2, share, deviations)
 

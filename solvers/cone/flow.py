@@ -14,8 +14,33 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from ..arrays import Array
+from ..arrays import Array, Indices
 from .cone import Cone
+
+
+def nearest_values(cone: Cone) -> tuple[Indices, Array]:
+    """Return for each node of no value its nearest value, and how many times that one's entry it is at most.
+
+    Parameters
+    ----------
+    cone : Cone
+        With h such nodes.
+
+    Returns
+    -------
+    values : (h,) ndarray of int
+    factors : (h,) ndarray
+
+    Example
+    -------
+    >>> from optldp.solvers.cone import nearest_values, pure
+    >>> values, factors = nearest_values(pure(3, 2 * np.log(3)))
+    >>> values, factors.round(9)
+    (array([0]), array([3.]))
+    """
+    graph = csr_array((cone.logs, (cone.below, cone.above)), (cone.nodes, cone.nodes))
+    distance = dijkstra(graph, indices=cone.hidden)[:, cone.places]
+    return distance.argmin(1), np.exp(distance.min(1))
 
 
 def flow_prices(cone: Cone, costs: Array, weights: Array, multipliers: Array) -> Array:
@@ -50,10 +75,8 @@ def flow_prices(cone: Cone, costs: Array, weights: Array, multipliers: Array) ->
     rest = cone.on_nodes(np.asarray(costs, dtype=np.float64)) - cone.rows.T @ u
     weight = cone.on_nodes(np.asarray(weights, dtype=np.float64))
     if cone.hidden.size:
-        graph = csr_array((cone.logs, (cone.below, cone.above)), (cone.nodes, cone.nodes))
-        distance = dijkstra(graph, indices=cone.hidden)[:, cone.places]
-        nearest = distance.argmin(1)
-        charged = np.minimum(rest[cone.hidden], 0.0) * np.exp(distance.min(1))[:, None]
-        np.add.at(rest, cone.places[nearest], charged)
+        values, factors = nearest_values(cone)
+        charged = np.minimum(rest[cone.hidden], 0.0) * factors[:, None]
+        np.add.at(rest, cone.places[values], charged)
     at = np.unique(cone.places)
     return (rest[at] / weight[at, None]).min(0)

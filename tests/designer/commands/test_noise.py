@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optldp.designer import Prior, design
+from optldp.designer import KnotChoice, Prior, design
 from optldp.mechanisms import Approximate, InputError, Metric, load_table
 from scipy.stats import norm
 
@@ -79,12 +79,22 @@ class TestDesign:
         assert "leave DATA out" in refusal("design", "any.csv", "--range", 0, 1, "--epsilon", 1, "--delta", 0.1)
 
     @pytest.mark.parametrize("privacy", [Approximate(1.0, 1e-6), Metric(1.0)])
-    def test_the_optimum_is_known_for_pure_privacy_alone(self, privacy):
-        """For one prior and for several attributes."""
+    def test_the_optimum_of_several_attributes_and_of_any_number_of_knots_is_known_for_pure_privacy_alone(
+        self, privacy
+    ):
         prior = Prior.even([0.0, 1.0])
-        for values in (prior, {"a": prior, "b": prior}):
+        for values in (KnotChoice(prior), {"a": prior, "b": prior}):
             with pytest.raises(InputError, match="promise pure privacy, got epsilon 1"):
                 design(values, privacy)
+
+    def test_the_optimum_is_known_for_promises_of_pairs_and_no_others(self):
+        with pytest.raises(InputError, match="promise pure or pairwise privacy, got epsilon 1, delta 1e-06"):
+            design(Prior.even([0.0, 1.0]), Approximate(1.0, 1e-6))
+
+    def test_methods_promise_pure_privacy(self):
+        """By distance, their one epsilon would be another promise."""
+        with pytest.raises(InputError, match="methods promise pure privacy, got duchi for epsilon 1 per unit"):
+            design(Prior.even([0.0, 1.0]), Metric(1.0), method="duchi")
 
 
 @pytest.mark.usefixtures("made")

@@ -8,8 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from optldp import Prior, design
-from optldp.designer import CategoricalPrior, Pure
-from optldp.designer.objectives import Loss
+from optldp.designer import CategoricalPrior, Information, Pure, TradeOff, Variance, WorstCase
+from optldp.designer.objectives import AtMost, Loss
+from optldp.designer.objectives.base import Objective
 from optldp.mechanisms import InputError, Metric, verify
 from optldp.mechanisms.integers.exponential import exponential_below
 from optldp.mechanisms.promise import Blocks, ByValue, OfPairs, Promise, Ratios, Sensitive
@@ -18,6 +19,7 @@ from scipy.optimize import linprog
 KNOTS = np.linspace(-1, 1, 17)
 EVEN = Prior.on_knots(KNOTS, np.ones(17), source="public")
 STEPS = np.arange(-16, 17) / 16
+UNEVEN_PRIOR = Prior.on_knots(np.linspace(-1, 1, 6), np.array([1, 2, 4, 3, 1, 1.0]), source="public")
 
 
 @pytest.mark.parametrize(("epsilon", "known"), [(0.5, 0.940), (1.0, 0.787), (2.0, 0.428), (4.0, 0.104)])
@@ -219,12 +221,40 @@ def test_what_does_not_fit_is_refused(prior: Prior, privacy: float, loss: Loss, 
         design(prior, privacy, objective=loss, outputs=outputs)  # pyright: ignore[reportArgumentType] -- wrong on purpose
 
 
-def test_privacy_by_distance_says_nothing_of_categories_and_other_objectives_refuse_it() -> None:
+def test_privacy_by_distance_says_nothing_of_categories_and_objectives_of_distributions_refuse_it() -> None:
     prior = CategoricalPrior(["a", "b"], np.ones(2) / 2)
     with pytest.raises(InputError, match="epsilon 1 per unit is for numbers, got categories"):
         design(prior, Metric(1.0), objective=Loss("zero-one"), outputs=2)  # pyright: ignore[reportArgumentType] -- of any privacy
     with pytest.raises(InputError, match="promise pure privacy, got epsilon 1 per unit"):
-        design(EVEN, Metric(1.0))  # pyright: ignore[reportArgumentType] -- wrong on purpose
+        design(EVEN, Metric(1.0), objective=Information())
+
+
+@pytest.mark.parametrize("objective", [Variance(), TradeOff(0.3), WorstCase()], ids=lambda one: one.key)
+@pytest.mark.parametrize("outputs", [None, np.linspace(-3, 3, 49), AtMost(4)], ids=["free", "given", "few"])
+def test_variances_under_promises_of_pairs_are_the_unbiased_squared_loss(objective: Objective, outputs: object) -> None:
+    """The same tables, numbers and bounds, whatever it is called."""
+    worst = getattr(objective, "worst", 0.0)
+    known = {"outputs": outputs, "uniform_share": 0.0}
+    made, loss = (
+        design(UNEVEN_PRIOR, Metric(2.0), objective=o, **known) for o in (objective, Loss("squared", worst, True))
+    )
+    assert made.objective is objective
+    assert np.array_equal(made.mechanism.probabilities, loss.mechanism.probabilities)
+    assert made.value == pytest.approx(loss.value, rel=1e-12)
+    assert made.bound == loss.bound
+    assert made.certificate.check().bound == made.bound
+    assert isinstance(outputs, AtMost) or made.status == "optimal"
+
+
+@pytest.mark.parametrize("objective", [Variance(), TradeOff(0.3), WorstCase()], ids=lambda one: one.key)
+def test_solvers_of_unbiased_numbers_agree_with_the_general_one(objective: Objective) -> None:
+    rounded = Prior.from_data([0.1, 0.2, 0.5, 0.7, 0.71], knots=np.linspace(0, 1, 6), source="public")
+    fast, general = (design(rounded, 1.5, objective=objective, general=each) for each in (False, True))
+    assert max(fast.bound, general.bound) <= min(fast.value, general.value)
+    assert fast.status == general.status == "optimal"
+    assert not np.array_equal(fast.certificate.multipliers["lam"], general.certificate.multipliers["lam"])
+    with pytest.raises(InputError, match="general solvers are for Variance, WorstCase"):
+        design(rounded, 1.5, objective=Information(), general=True)
 
 
 def test_unbiased_squared_loss_finds_its_outputs_and_pure_privacy_has_the_known_optimum() -> None:

@@ -68,7 +68,7 @@ def test_reports_reach_as_far_as_they_must(cone):
     even = np.full(4, 0.25)
     ChannelProgram.unbiased(cone, even, x, np.array([low - 1e-9, high + 1e-9]))
     for ends in ([low + 1e-6, high], [low, high - 1e-6]):
-        with pytest.raises(InputError, match="must reach far enough"):
+        with pytest.raises(InputError, match="unbiased reports must reach beyond"):
             ChannelProgram.unbiased(cone, even, x, np.array(ends))
 
 

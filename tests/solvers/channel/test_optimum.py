@@ -70,7 +70,7 @@ def test_two_unbiased_outputs_are_duchis():
     program = ChannelProgram.unbiased(pure(2, 1.0), even, knots, 1.0000001 * reach * knots)
     assert solve_channel(program).value == pytest.approx(reach**2 - 1, rel=1e-6)
     for ends in (0.999 * reach * knots, np.array([-9, 0.5]), np.array([-1.0, 9.0])):
-        with pytest.raises(InputError, match="outputs must reach far enough beyond the values"):
+        with pytest.raises(InputError, match="unbiased reports must reach beyond"):
             ChannelProgram.unbiased(pure(2, 1.0), even, knots, ends)
 
 

@@ -20,7 +20,7 @@ from ....mechanisms.statistics import Outputs, Supports, unread
 from ..asked.kind import DesignKind
 from .asked import REPORT_COLUMN
 from .bundle import MOST_ROWS, RANKED, BundleKind, answer_in_text, found_rows, report_texts
-from .kind import Checked, Designed, Drawing, Found, Held, Kind, Layout, Service, WrittenReports, marked, split
+from .kind import Checked, Designed, Drawing, Found, Held, Kind, Layout, Reader, Service, WrittenReports, marked, split
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -133,6 +133,11 @@ class Categories(BundleKind[CategoricalMechanism]):
         if written is not None and len(written.columns(OUTPUT)) > 1:
             raise InputError("count-sql is for reports of one column, got ones of several: optldp count reads these")
         return super().query(kinds, relations, **options)
+
+    def reader(self, asked: EstimateOptions, *, numbered: bool) -> Reader:
+        from .readers import category_reader
+
+        return category_reader(self.mechanism, asked, self.layout(REPORT_COLUMN, ""))
 
     def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return answer_in_text(self, services, asked)

@@ -14,7 +14,7 @@ from ....mechanisms.exactness.proof import ExactProof, prove
 from ....mechanisms.exactness.verification import Verification, verify
 from ....mechanisms.table.table import TabulatedMechanism
 from .asked import REPORT_COLUMN
-from .kind import Checked, Drawing, Found, Held, Kind, Layout, Service, WrittenReports, marked
+from .kind import Checked, Drawing, Found, Held, Kind, Layout, Reader, Service, WrittenReports, marked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,6 +69,11 @@ class Numbers(Kind[TabulatedMechanism]):
         from .number_estimates import estimate_numbers
 
         return estimate_numbers(services, asked)
+
+    def reader(self, asked: EstimateOptions, *, numbered: bool) -> Reader:
+        from .readers import number_reader
+
+        return number_reader(self.mechanism, asked, numbered=numbered)
 
     def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         from ....estimators.counting.answers import answer_of

@@ -188,6 +188,14 @@ class PerturbOptions(LedgerOptions):
     ] = False
     window: Window = None
     clip: Annotated[bool, typer.Option("--clip", help="Move values into the range, counted.")] = False
+    rounding: Annotated[
+        Literal["nearest"] | None,
+        typer.Option(
+            "--rounding",
+            help="For a promise of pairs of knots, which takes no values between: nearest moves these to a knot, and "
+            "what is then promised of two values is said. A promise by a matrix says nothing of them.",
+        ),
+    ] = None
     drop_missing: DropMissing = False
     as_json: Json = False
 
@@ -195,7 +203,7 @@ class PerturbOptions(LedgerOptions):
         """Refuse options that this kind of mechanism has no use for."""
         of_a_kind = (
             "--column", "--value-column", "--level-column", "--as", "--secret", "--round", "--ledger", "--clip",
-            "--drop-missing",
+            "--drop-missing", "--rounding",
         )  # fmt: skip
         named = ("--round",) if self.ledger is not None and "--ledger" in options else ()
         if "--secret" not in options:

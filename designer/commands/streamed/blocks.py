@@ -133,6 +133,7 @@ def _run(asked: PerturbOptions, kind: Kind, blocks: ValueBlocks, mark: str | Non
         "--keep": asked.keep,
         "--as": asked.form,
         "--clip": asked.clip,
+        "--rounding": asked.rounding,
         "--drop-missing": asked.drop_missing,
         "--secret or --round": mark,
         "block": blocks.size,

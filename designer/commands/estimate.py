@@ -63,6 +63,7 @@ def estimate_command(asked: EstimateOptions) -> None:
     Example: optldp estimate mech.json reports.csv --of quantiles --above 0
     Example: optldp estimate mech.json reports.csv --method mr --plot dist.png
     Example: optldp estimate mech.json reports.csv --method bias-aware:trust=2 --prior last_year.csv
+    Example: optldp estimate mech.json reports.csv --of reports:absolute --prior prior.csv --out read.csv
     Example: optldp estimate mech.json --counts counts.csv
     Example: optldp estimate mech.json this_year.csv --versus mech.json last_year.csv --key user
     Example: optldp estimate mech.json reports.csv --by region --simultaneous --out regions.csv
@@ -97,7 +98,8 @@ def estimate_command(asked: EstimateOptions) -> None:
     # One that is estimated from by itself says so; those that are estimated from together are of one kind.
     leading = next((kind for kind in kinds if kind.by_itself), kinds[0])
     found = _estimated(leading, services, asked)
-    found = _with_facts(found, told_of_fit(found.counts))
+    if asked.of != "reports":  # of which one by itself fits any law
+        found = _with_facts(found, told_of_fit(found.counts))
     if any(map(is_adopted, [*loaded, *others])):
         found = _with_facts(found, {"origin": MARK})
     found = _as_counted(found, kinds, asked.attribute)
@@ -133,6 +135,10 @@ def _with_facts(found: Found, facts: Mapping[str, Any]) -> Found:
 
 def _estimated(leading: Kind, services: list[Service], asked: EstimateOptions) -> Found:
     """Return the difference, the groups or the weighted estimate that was asked for, or what the kind tells alone."""
+    if asked.of == "reports":
+        from .streamed.single_reports import read_singly
+
+        return read_singly(services, asked)
     if asked.versus is not None:
         from .contrasts.versus import versus
 

@@ -96,9 +96,16 @@ def perturb_command(asked: PerturbOptions) -> None:
         say(f"note: reports by a secret: {HOLDERS}; a value that has changed is another report, and spends again")
     if (promise := kind.mechanism.promise) is not None and promise.caution:
         say(f"note: {promise.caution}")
+    promised: dict[str, Any] = {}
+    if asked.rounding is not None:
+        from ...mechanisms.laws.rounded_values import said_of_rounded
+
+        promised = {"promised": said_of_rounded(kind.mechanism.promise, kind.mechanism.knots)}
+        say(f"note: values between knots are rounded to one; what is promised of values is {promised['promised']}")
     if written.clipped:
         say(f"note: {written.clipped:,} of {written.n:,} values were outside the range and clipped")
     facts: dict[str, Any] = {"n": written.n, "clipped": written.clipped, "out": str(out), "simulated": rng is not None}
+    facts |= promised
     if written.given is not None and ledger is not None:
         say(ledger_note(written.given, kind.mechanism.epsilon, ledger.budget))
         facts |= {"new": written.given.new, "repeated": written.given.repeated, "spent": written.given.spent}

@@ -165,8 +165,16 @@ def _means(kind: Kind, n: int | None, confidence: float, reported: bool) -> Mapp
 
 def _names(facts: Mapping[str, Any]) -> list[str]:
     """The names of facts, those of parts as people are shown them."""
-    parts = ([f"{name}: {key}" for key in fact] if isinstance(fact, dict) else [name] for name, fact in facts.items())
-    return [name for some in parts for name in some]
+    return [name for name, _ in _parts(facts)]
+
+
+def _parts(facts: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Facts by the names that people are shown, those of parts one by one."""
+    parts = (
+        [(f"{name}: {key}", part) for key, part in fact.items()] if isinstance(fact, dict) else [(name, fact)]
+        for name, fact in facts.items()
+    )
+    return [each for some in parts for each in some]
 
 
 @one_line_errors
@@ -191,7 +199,7 @@ def verify_command(
         print_json(found | checked.facts | {"failures": checked.failures})
     else:
         rows = [("verdict", VERDICTS[checked.verdict])]
-        rows += [(name, readable(value)) for name, value in checked.facts.items() if value is not None]
+        rows += [(name, readable(value)) for name, value in _parts(checked.facts) if value is not None]
         print_facts(str(table), rows + [("failure", failure) for failure in checked.failures])
     if not proved:
         raise typer.Exit(NOT_SO)

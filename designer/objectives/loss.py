@@ -31,7 +31,7 @@ from ..priors.prior import Prior
 from .base import Objective, Problem, Solution, Told
 from .cones import cone_of, spared_of
 from .custom_table import as_mechanism, channel_program, on_outputs, ready_for_integers
-from .losses import LOSSES, Losses, known_or_read, losses_of
+from .losses import LOSSES, Losses, best_readings, known_or_read, losses_of
 from .registry import Asker
 
 FREE = 0.5
@@ -202,15 +202,17 @@ class Loss(Objective):
     def evidence(self, problem: Problem, mechanism: Any, solution: Solution) -> LossEvidence:
         problem = self._placed(problem, mechanism)
         outputs = _outputs(problem)
-        joint = problem.solved.weights[:, None] * on_outputs(mechanism, outputs)
-        read_as = joint.T @ self._losses(problem)
-        return LossEvidence(outputs[read_as.argmin(1)], float(read_as.min(1).sum()), solution.aside["solver"])
+        found = best_readings(on_outputs(mechanism, outputs), problem.solved.weights, self._losses(problem))
+        return LossEvidence(outputs[found.best], float(found.cost.sum()), solution.aside["solver"])
 
     def title(self, made: Any) -> str:
         return f"table of {self.label}, {'un' * self.unbiased}biased"
 
     def notes(self, made: Any) -> list[str]:
-        biased = "note: reports are biased: estimate inverts their law, and nobody should average them"
+        biased = (
+            "note: reports are biased: estimate inverts their law, and nobody should average them; --of reports reads "
+            "each by itself"
+        )
         said = [f"note: {caution}"] if (caution := made.privacy.caution) else []
         if isinstance(made.privacy, OfPairs):
             said += _shortened(made.privacy, made.prior.knots)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -52,6 +53,54 @@ def losses_of(asked: Losses, values: np.ndarray, outputs: np.ndarray, *, labels:
             f"outputs, got {told}"
         )
     return losses
+
+
+class Readings(NamedTuple):
+    """What each of m reports is best read as, by whoever knows the prior.
+
+    Attributes
+    ----------
+    best : (m,) ndarray of int
+        Number of the reading of least expected loss, the first one of several.
+    chance : (m,) ndarray
+        Probability of the report under the prior.
+    cost : (m,) ndarray
+        That probability times the expected loss of the reading, once the report is seen.
+    """
+
+    best: np.ndarray
+    chance: np.ndarray
+    cost: np.ndarray
+
+    @property
+    def risk(self) -> np.ndarray:
+        """(m,) posterior risk: expected loss once the report is seen; NaN for a report that the prior rules out."""
+        known = self.chance > 0
+        return np.divide(self.cost, self.chance, out=np.full(self.cost.shape, np.nan), where=known)
+
+
+def best_readings(law: np.ndarray, weights: np.ndarray, losses: np.ndarray) -> Readings:
+    """Return what each report is best read as: argmin_r sum_x p(x) P(y | x) l(x, r).
+
+    Parameters
+    ----------
+    law : (n, m) ndarray
+        P(y | x), of n values and m reports.
+    weights : (n,) ndarray
+        The prior p.
+    losses : (n, k) ndarray
+        l(x, r), of k readings.
+
+    Example
+    -------
+    >>> law = np.array([[0.75, 0.25], [0.25, 0.75]])
+    >>> found = best_readings(law, np.array([0.9, 0.1]), 1 - np.eye(2))
+    >>> found.best.tolist(), found.risk.round(4).tolist()
+    ([0, 0], [0.0357, 0.25])
+    """
+    joint = weights[:, None] * law
+    costs = joint.T @ losses
+    return Readings(costs.argmin(1), joint.sum(0), costs.min(1))
 
 
 def known_or_read(asked: str, names: Mapping[str, object], what: str) -> str | np.ndarray:

@@ -23,6 +23,8 @@ from ..data.cells import (
     text_fault,
 )
 from ..data.files import UNREADABLE_FILE, FilePath, column_position, connected, extension_of, open_file, unreadable
+from ..data.other_table import Made
+from ..data.table_column import of_table
 from ..forms.axis import TEMPORAL, converted
 from ..forms.plain_file import existing
 
@@ -142,6 +144,7 @@ def value_blocks(
     drop_missing: bool = False,
     units: str | None = None,
     size: int | None = None,
+    made: Made | None = None,
 ) -> Iterator[ValueBlocks]:
     """Yield a column of a file of any length, block by block, once all of it has been looked at.
 
@@ -165,6 +168,8 @@ def value_blocks(
         What dates and times are to be counted in.
     size : int, optional
         Rows of a block. Default: BLOCK_ROWS.
+    made : callable, optional
+        Of reports, says which table made them, as `of_table` takes it: rows that name another one are refused.
 
     Raises
     ------
@@ -184,6 +189,8 @@ def value_blocks(
             limits = {"memory_limit": MEMORY, "temp_directory": str(Path(folder, "spill")), "threads": "2"}
             with connected(limits) as connection:
                 here = Path(folder)
+                if made is not None:
+                    _require_table(connection, path, column, made)
                 yield _checked(
                     connection, here, path, column, key, keep, numeric, drop_missing, units, size or BLOCK_ROWS
                 )
@@ -242,6 +249,11 @@ def _checked(
     return ValueBlocks(
         connection, numbered, value, missing, beside, file_units, target, where, rows, rows - absent, size
     )
+
+
+def _require_table(connection: duckdb.DuckDBPyConnection, path: FilePath, column: str, made: Made) -> None:
+    relation, names = open_file(connection, path)
+    of_table(relation, names, made, repr(str(path)), path=path, own=(column,)).aggregate("count(*)").fetchall()
 
 
 def _numbered(

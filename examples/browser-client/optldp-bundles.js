@@ -91,7 +91,12 @@ export async function parseBundle(text) {
 function readMember(members) {
   if (members.format !== BUNDLE) refuse(`format must be "${BUNDLE}", got ${shown(members.format)}`);
   const kind = kindOf(members);
-  if (!Object.hasOwn(KINDS, kind)) refuse(`kind must be one of ${Object.keys(KINDS)}, got ${shown(members.kind)}`);
+  if (!Object.hasOwn(KINDS, kind)) {
+    refuse(
+      `kind must be one of ${Object.keys(KINDS)}, got ${shown(members.kind)}: design one of these, or draw by optldp ` +
+        "perturb",
+    );
+  }
   return KINDS[kind](members, kind);
 }
 

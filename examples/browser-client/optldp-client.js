@@ -511,7 +511,12 @@ export async function parseTable(text) {
  * @type {(file: JsonObject, keys?: string[]) => ReadTable}
  */
 export function readTable(file, keys = KEYS.filter((key) => key !== "checksum")) {
-  if ("promise" in file) refuse("a table must promise pure epsilon-LDP to be drawn from here, got another promise");
+  if ("promise" in file) {
+    refuse(
+      "a table must promise pure epsilon-LDP to be drawn from here, got another promise: draw by optldp perturb, or by " +
+        "a Sampler in Python",
+    );
+  }
   asObject("the table", file, keys);
   const sides = [file.knots, file.low].map((side) => (Array.isArray(side) ? side.length : 0));
   for (const side of sides) requireModest("knots and outputs", side, MOST_SIDE);

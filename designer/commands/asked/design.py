@@ -88,7 +88,8 @@ class DesignOptions(ObjectiveOptions):
         typer.Option(
             "--loss",
             help="What one report costs: absolute, squared, zero-one, or a file of numbers, a row for each value and a "
-            "column for each of --outputs, no header. The least expected loss; with --objective minimax the worst.",
+            "column for each of --outputs, no header; of categories zero-one, or a file with a column for each. "
+            "The least expected loss; with --objective minimax the worst.",
             rich_help_panel=PANEL,
         ),
     ] = None
@@ -258,11 +259,11 @@ class DesignOptions(ObjectiveOptions):
         mixed = worst / (worst + asked.told.get("expected", 1.0 - worst))
         shares = {"expected": 0.0, "minimax": 1.0, "trade-off": mixed}
         if asked.name not in shares:
-            raise InputError(
-                f"a table on --outputs, for --loss, --biased or --privacy, needs --objective {', '.join(shares)}, "
-                f"got {asked.name}"
-            )
-        told = {"loss": self.loss or "squared", "worst": shares[asked.name], "biased": self.biased}
+            several = "--outputs, for --loss, --biased or --privacy,"
+            what = "a --loss of categories" if self.categorical else f"a table on {several}"
+            raise InputError(f"{what} needs --objective {', '.join(shares)}, got {asked.name}")
+        biased = self.biased or self.categorical  # labels have no mean
+        told = {"loss": self.loss or "squared", "worst": shares[asked.name], "biased": biased}
         return AskedObjective("loss", told)
 
     @property
@@ -362,13 +363,19 @@ class DesignOptions(ObjectiveOptions):
         from ....mechanisms.errors import InputError
 
         given = {name: value for name, value in self.given().items() if name not in FOR_ALL}
+        if self.categorical and (name := privacy_name(self.privacy)) != PURE:
+            raise InputError(
+                f"--privacy {name} is for one table of numbers, got categories, whose files hold no promise of pairs: "
+                "give --epsilon, or number the categories as values of a --prior"
+            )
         _ = self.budgets
         if self.kind is DesignKind.ATTRIBUTES and self.wanted.name not in OF_ATTRIBUTES:
             raise InputError(f"--objective of attributes must be expected or error, got {self.objective!r}")
         useless = {name: value for name, value in given.items() if name not in self.kind.uses}
         refuse_given(f"of no use to {self.kind.label}", useless)
         needs_outputs = self.biased or self.loss not in (None, "squared")
-        if "--loss" in self.kind.uses and (self.few or (self.outputs_text is None and needs_outputs)):
+        of_loss = isinstance(self.kind, OneTable) and "--loss" in self.kind.uses
+        if of_loss and (self.few or (self.outputs_text is None and needs_outputs)):
             raise InputError("a table for a loss needs the only reports that there may be: give --outputs LO:HI:STEP")
         if self.few and (self.method_text is not None or self.form is not None or self.automatic):
             raise InputError(

@@ -39,7 +39,7 @@ class DesignKind(Enum):
         "levels of numbers",
         ("--method", *_NUMERIC, *_ONE_COLUMN, *_LEVELS, "--leakage", "--n"),
     )
-    CATEGORIES = "categories", (*_CATEGORIES, "--tolerance")
+    CATEGORIES = "categories", (*_CATEGORIES, "--tolerance", "--loss", "--objective")
     LEVELS_OF_CATEGORIES = "levels of categories", (*_CATEGORIES, *_LEVELS)
     PAIRS = "pairs", _PAIRS
     PROTECTED = (

@@ -45,7 +45,7 @@ PANELS = {
     "Methods in detail": "--estimator --window --distance "
     "--cells --winsorise --raw --target --weights --simultaneous "
     "--top",
-    "Precision": "--tolerance --uniform-share --seed --workers",
+    "Precision": "--tolerance --uniform-share --rounding --seed --workers",
     "Files in detail": "--units --form --omit-prior --allow-unproved --allow-large --skip-invalid --group-readable "
     "--format",
     "Help": "--help --help-all",

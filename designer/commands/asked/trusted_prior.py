@@ -1,4 +1,4 @@
-"""The prior that a bias-aware mean trusts: a file of values and weights, put on the knots of the tables."""
+"""The prior that an estimate trusts: a file of values and weights, put on the knots of the tables."""
 
 from __future__ import annotations
 
@@ -22,12 +22,17 @@ def trusted_weights(path: Path | None, counts: ReportCounts) -> np.ndarray | Non
     if path is None:
         return None
     from ....estimators import InputGrid
+
+    return weights_on(path, InputGrid.common(counts.mechanisms).points, counts.mechanisms[0].units)
+
+
+def weights_on(path: Path, knots: np.ndarray, units: str) -> np.ndarray:
+    """Return the weights (n,) of n knots out of a file with the columns value and weight; InputError as above."""
     from ....estimators.data.numbers import read_pairs
     from ....mechanisms.errors import InputError
     from ...priors.prior import Prior
 
-    values, weights = read_pairs(path, units=counts.mechanisms[0].units)
-    knots = InputGrid.common(counts.mechanisms).points
+    values, weights = read_pairs(path, units=units)
     try:
         return Prior.from_pairs(values, weights, knots=knots).weights
     except InputError as error:

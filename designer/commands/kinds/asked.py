@@ -64,8 +64,15 @@ OF = {
     "distribution": Taken("distribution"),
     "quantiles": Taken("quantiles:0.25,0.75", (Option("shares", list, "of the values below them"),)),
     "queries": Taken("queries:prefix", (Option("workload", Path, "prefix, ranges, moments, or a file"),)),
+    "reports": Taken(
+        "reports:absolute",
+        (
+            Option("loss", Path, "absolute, squared, zero-one, or a file, a row for each value"),
+            Option("outputs", str, "what reports may be read as, LO:HI:STEP or a file"),
+        ),
+    ),
 }
-"""What may be estimated of numbers, and what it may be told."""
+"""What may be estimated, and what it may be told."""
 
 Form = Literal["report", "index"]
 STOPS = ("certificate", "loglik")
@@ -181,6 +188,14 @@ class PerturbOptions(LedgerOptions):
     ] = False
     window: Window = None
     clip: Annotated[bool, typer.Option("--clip", help="Move values into the range, counted.")] = False
+    rounding: Annotated[
+        Literal["nearest"] | None,
+        typer.Option(
+            "--rounding",
+            help="For a promise of pairs of knots, which takes no values between: nearest moves these to a knot, and "
+            "what is then promised of two values is said. A promise by a matrix says nothing of them.",
+        ),
+    ] = None
     drop_missing: DropMissing = False
     as_json: Json = False
 
@@ -188,7 +203,7 @@ class PerturbOptions(LedgerOptions):
         """Refuse options that this kind of mechanism has no use for."""
         of_a_kind = (
             "--column", "--value-column", "--level-column", "--as", "--secret", "--round", "--ledger", "--clip",
-            "--drop-missing",
+            "--drop-missing", "--rounding",
         )  # fmt: skip
         named = ("--round",) if self.ledger is not None and "--ledger" in options else ()
         if "--secret" not in options:
@@ -384,7 +399,8 @@ class EstimateOptions(ContrastOptions, ReportOptions):
             metavar=f"<{'|'.join(OF)}>",
             autocompletion=_estimates,
             help="What to estimate. Default: mean. quantiles:0.25,0.75 says which; queries:prefix, ranges, moments or "
-            "FILE answers these of one table, without bias.",
+            "FILE answers these of one table, without bias. reports:absolute reads each report by itself, by --prior, "
+            "as what costs least.",
         ),
     ] = None
     confidence: Confidence = CONFIDENCE
@@ -422,8 +438,8 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         Path | None,
         typer.Option(
             "--prior",
-            help="bias-aware: CSV or Parquet with columns value and weight, last year's for instance. Default: the "
-            "prior that a table carries.",
+            help="bias-aware, and --of reports: CSV or Parquet with columns value and weight, last year's for "
+            "instance. Default: the prior that a table carries.",
         ),
     ] = None
     out: Annotated[
@@ -481,6 +497,12 @@ class EstimateOptions(ContrastOptions, ReportOptions):
     def workload(self) -> str:
         """What queries are asked for, by name or as a file."""
         return str(self._estimate[1].get("workload", "prefix"))
+
+    @property
+    def read_by(self) -> tuple[str | None, str | None]:
+        """By which loss single reports are read, a name or a file, and as what; None where that was not said."""
+        told = self._estimate[1]
+        return (str(told["loss"]) if "loss" in told else None), told.get("outputs")
 
     def refuse_told(self, why: str, *keys: str) -> None:
         """Raise InputError for the first of these that the method is told, with what it would be good for."""

@@ -20,7 +20,7 @@ from ....mechanisms.statistics import Outputs, Supports, unread
 from ..asked.kind import DesignKind
 from .asked import REPORT_COLUMN
 from .bundle import MOST_ROWS, RANKED, BundleKind, answer_in_text, found_rows, report_texts
-from .kind import Checked, Designed, Drawing, Found, Held, Kind, Layout, Service, WrittenReports, marked, split
+from .kind import Checked, Designed, Drawing, Found, Held, Kind, Layout, Reader, Service, WrittenReports, marked, split
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ....estimators.frequencies.frequencies import FrequencyEstimate
     from ....mechanisms.ledger import GivenReports
     from ....solvers import Progress
+    from ...designs.result import Design
     from ...priors.categorical import CategoricalPrior
     from ..asked.design import DesignOptions
     from .asked import CountOptions, EstimateOptions, PerturbOptions
@@ -72,9 +73,14 @@ class Categories(BundleKind[CategoricalMechanism]):
         from ...methods.oracles import ORACLES
 
         prior, notes = read_labels_prior(options)
-        method, epsilon = options.method or "auto", options.budgets.epsilons[0]
+        of_loss, epsilon = options.loss is not None, options.budgets.epsilons[0]
+        method = options.method or ("optimal" if of_loss else "auto")
+        if not of_loss:
+            options.refuse("for a --loss, where values are categories", "--objective")
+        elif method != "optimal":
+            raise InputError(f"a --loss has a table of its own, got --method {method}: leave it out")
         if method == "optimal":
-            made = _design_table(prior, epsilon, options)
+            made = (_design_for_loss if of_loss else _design_table)(prior, epsilon, options)
             return replace(made, notes=notes + made.notes)
         require_oracle(method, options, [*ORACLES, "optimal"], "categories")
         return Designed(ORACLES[method](prior.categories, epsilon), notes)
@@ -133,6 +139,11 @@ class Categories(BundleKind[CategoricalMechanism]):
         if written is not None and len(written.columns(OUTPUT)) > 1:
             raise InputError("count-sql is for reports of one column, got ones of several: optldp count reads these")
         return super().query(kinds, relations, **options)
+
+    def reader(self, asked: EstimateOptions, *, numbered: bool) -> Reader:
+        from .readers import category_reader
+
+        return category_reader(self.mechanism, asked, self.layout(REPORT_COLUMN, ""))
 
     def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return answer_in_text(self, services, asked)
@@ -319,19 +330,29 @@ def require_oracle(method: str, options: DesignOptions, known: list[str], what: 
 def _design_table(prior: CategoricalPrior, epsilon: float, options: DesignOptions) -> Designed:
     from ...designs.design import design
     from ..said.output import solver_progress
-    from ..said.prior import SENSITIVE
 
     with solver_progress("optimal table") as progress:
         made = design(prior, epsilon, tolerance=options.tolerance, progress=progress)
-    more = {
-        "expected_squared_error": made.value,
-        "lower_bound": made.bound,
-        "relative_gap": made.gap,
-        "value": made.value,
-        "status": str(made.status),
-        "seconds": made.seconds,
-    }
+    return _designed(made, options, {"expected_squared_error": made.value, "lower_bound": made.bound})
+
+
+def _design_for_loss(prior: CategoricalPrior, epsilon: float, options: DesignOptions) -> Designed:
+    """Return the table of the least loss, whose reports are the categories."""
+    from ...designs.design import design
+    from ..said.output import solver_progress
+
+    wanted, size = options.asked, len(prior.categories)
+    with solver_progress(wanted.label) as progress:
+        made = design(prior, epsilon, objective=wanted, outputs=size, tolerance=options.tolerance, progress=progress)
+    designed = _designed(made, options, wanted.parameters() | wanted.facts(made))
+    return replace(designed, notes=designed.notes + wanted.notes(made), title=wanted.title(made))
+
+
+def _designed(made: Design, options: DesignOptions, facts: dict[str, Any]) -> Designed:
+    from ..said.prior import SENSITIVE
+
+    judged = {"relative_gap": made.gap, "value": made.value, "status": str(made.status), "seconds": made.seconds}
     notes = [] if options.public else [SENSITIVE]
     if made.status != "optimal":
         notes.append(f"warning: {made.status.sentence} (gap {made.gap:.1e})")
-    return Designed(made.mechanism, notes, more)
+    return Designed(made.mechanism, notes, facts | judged)

@@ -112,6 +112,11 @@ class Kind(ABC, Generic[M]):
     def estimate(self, services: Sequence[Service], asked: EstimateOptions) -> Found:
         """Return what there is to say of the values behind the reports of these services, the first its own."""
 
+    def reader(self, asked: EstimateOptions, *, numbered: bool) -> Reader:
+        """Return what reads reports one by one, said by the numbers of their outputs or not; InputError where no single
+        report can be read."""
+        raise InputError("--of reports is for one table of numbers and for categories: leave it out")
+
     def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Return the reports of services counted, as columns, and what their files told."""
         raise InputError("count is not for levels of attributes: estimate takes the reports themselves")
@@ -236,6 +241,28 @@ class Drawing:
     draw: Callable[[np.ndarray, np.ndarray | None], WrittenReports]
     counted: Callable[[np.ndarray], np.ndarray] = lambda values: values
     mark: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """What reads single reports, each as what costs least once it is seen, by the prior.
+
+    Attributes
+    ----------
+    loss : str
+        By name, "own" for numbers of a file.
+    readings : (k,) ndarray
+        What a report may be read as: numbers or labels.
+    expected : float, optional
+        Expected loss of a report that is yet to be drawn, where all outputs can be looked at.
+    read : callable
+        Of reports (n,), as a file has them, the numbers of their readings (n,) and their posterior risk (n,).
+    """
+
+    loss: str
+    readings: np.ndarray
+    expected: float | None
+    read: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,11 @@ from ....estimators.data.simulated_columns import OUTPUT
 from ....estimators.intervals import CONFIDENCE
 from ....mechanisms.exactness.proof import ExactProof, prove
 from ....mechanisms.exactness.verification import Verification, verify
+from ....mechanisms.laws.domain import values_inside
+from ....mechanisms.laws.rounded_values import rounded_values
 from ....mechanisms.table.table import TabulatedMechanism
 from .asked import REPORT_COLUMN
-from .kind import Checked, Drawing, Found, Held, Kind, Layout, Service, WrittenReports, marked
+from .kind import Checked, Drawing, Found, Held, Kind, Layout, Reader, Service, WrittenReports, marked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,6 +71,11 @@ class Numbers(Kind[TabulatedMechanism]):
         from .number_estimates import estimate_numbers
 
         return estimate_numbers(services, asked)
+
+    def reader(self, asked: EstimateOptions, *, numbered: bool) -> Reader:
+        from .readers import number_reader
+
+        return number_reader(self.mechanism, asked, numbered=numbered)
 
     def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         from ....estimators.counting.answers import answer_of
@@ -159,7 +166,7 @@ class Numbers(Kind[TabulatedMechanism]):
         return Checked(str(found.verdict), facts, found.failures)
 
 
-OWN = (*NUMBERS, "--as", "--secret", "--round", "--ledger")
+OWN = (*NUMBERS, "--rounding", "--as", "--secret", "--round", "--ledger")
 """Options of `perturb` that tables of numbers have a use for."""
 
 
@@ -174,7 +181,7 @@ def perturbed(
     values = read_column(asked.data, column, drop_missing=asked.drop_missing, units=mechanism.units)
     if (booked := asked.booked(mechanism, [column])) is None:
         return drawing(mechanism, asked, rng).draw(values, asked.users(column))
-    held, clipped = asked.inside(values, mechanism.domain)
+    held, clipped = _inside(mechanism, asked, values)
     reports = _columns(booked[0], asked, booked[1], mechanism.admitted(held))
     return WrittenReports(marked(reports, rng), len(values), clipped, booked[0].given)
 
@@ -189,12 +196,27 @@ def drawing(
     keyed, sampler = asked.keyed(mechanism, asked.needed("--column")), Sampler(mechanism, rng)
 
     def draw(values: np.ndarray, users: np.ndarray | None) -> WrittenReports:
-        held, clipped = asked.inside(values, mechanism.domain)
+        held, clipped = _inside(mechanism, asked, values)
         reports = _columns(sampler, asked, held) if keyed is None else _columns(keyed, asked, users, held)
         return WrittenReports(marked(reports, rng), len(values), clipped)
 
     mark = None if keyed is None else keyed.run_mark()
-    return Drawing(True, mechanism.units, draw, lambda values: asked.inside(values, mechanism.domain)[0], mark)
+    return Drawing(True, mechanism.units, draw, lambda values: _inside(mechanism, asked, values)[0], mark)
+
+
+def _inside(
+    mechanism: TabulatedMechanism | FloorForm, asked: PerturbOptions, values: np.ndarray
+) -> tuple[np.ndarray, int]:
+    """Return the values as they count, clipped and rounded to knots where that is asked for, and how many it clipped.
+
+    A ledger books, and a secret draws by, what a value counts as. Values of one knot are one to them; what a ledger
+    books, the largest log-ratio of any two knots, bounds that of any two values that are rounded to these.
+    """
+    held, clipped = asked.inside(values, mechanism.domain)
+    if asked.rounding is None:
+        return held, clipped
+    values_inside(held, *mechanism.domain)
+    return rounded_values(mechanism.promise, held, mechanism.knots), clipped
 
 
 def held_numbers(

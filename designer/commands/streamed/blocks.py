@@ -133,6 +133,7 @@ def _run(asked: PerturbOptions, kind: Kind, blocks: ValueBlocks, mark: str | Non
         "--keep": asked.keep,
         "--as": asked.form,
         "--clip": asked.clip,
+        "--rounding": asked.rounding,
         "--drop-missing": asked.drop_missing,
         "--secret or --round": mark,
         "block": blocks.size,
@@ -165,22 +166,21 @@ def _drawn(
             columns = asked.with_round(written.columns)
             require_other_columns(asked.key, asked.keep or (), [column], [*columns, *constants])
             with parts.writing(block) as part:
-                _write(blocks, block, columns, asked.beside, part, constants, header=block == 0)
+                write_block(blocks, block, columns, asked.beside, part, constants)
             clipped += written.clipped
         update(blocks.rows)
     return clipped
 
 
-def _write(
+def write_block(
     blocks: ValueBlocks,
     block: int,
     columns: Mapping[str, np.ndarray],
     beside: Sequence[str],
     part: Path,
     constants: Mapping[str, str],
-    *,
-    header: bool,
 ) -> None:
+    """Write what was made of the values of a block, after what stands beside them; the first has a CSV's header."""
     values = {f"r{i}": writable(column) for i, column in enumerate(columns.values())}
     cells = named_cells(values, list(columns))
     connection = blocks.connection
@@ -196,7 +196,7 @@ def _write(
         if part.suffix == ".parquet":
             write_parquet_rows(connection, found, part, constants)
         else:
-            found.write_csv(str(part), header=header)
+            found.write_csv(str(part), header=block == 0)
     except duckdb.IOException as error:
         raise InputError(f"the output must be writable, got {str(part.parent)!r}: {short_message(error)}") from None
     finally:

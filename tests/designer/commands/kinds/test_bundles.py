@@ -185,6 +185,11 @@ class TestOptimalCategories:
         assert text.stdout.count("rappor") == 2
         assert "Say --public" in text.stderr
 
+    def test_it_is_verified_for_people(self, optldp, design):
+        """Its certificate stands among the facts, part by part."""
+        design("--column", "job", "--categorical", "--epsilon", 1, "--method", "optimal", "--public")
+        assert "certificate: objective" in optldp("verify", "made.json").stdout
+
     def test_its_reports_are_estimated_from(self, optldp, design):
         """A designed table goes the whole way like any oracle."""
         design("--column", "job", "--categorical", "--epsilon", 2, "--method", "optimal")

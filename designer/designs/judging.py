@@ -16,7 +16,7 @@ from ...mechanisms.errors import InputError, TableError
 from ...mechanisms.exactness.make_exact import exact_if_possible
 from ...mechanisms.exactness.verification import Verification, verification_of
 from ...mechanisms.floors import floor_form
-from ...mechanisms.promise import Promise, as_promise
+from ...mechanisms.promise import Metric, Promise, as_promise
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Status
 from ...solvers.certificate import relative_gap
@@ -91,6 +91,11 @@ def problem_for(
     if not isinstance(prior, objective.takes):
         kind = "categories" if isinstance(prior, CategoricalPrior) else "numbers"
         raise InputError(f"the objective must be one for {kind}, got {objective.label}")
+    if isinstance(prior, Prior) and prior.period is not None:
+        if not objective.takes_circles:
+            raise InputError(f"values on a circle have no mean: use Loss, got {objective.label}")
+        promise = _round(promise, prior.period)
+        outputs = prior.knots if outputs is None else outputs
     problem = Problem(
         prior,
         promise.epsilon,
@@ -106,6 +111,15 @@ def problem_for(
         raise InputError(f"outputs are for Loss and Custom, got them for {objective.label}: leave them out")
     objective.check(problem)
     return problem
+
+
+def _round(promise: Promise, period: float) -> Promise:
+    """The promise on a circle: distance is the way round; InputError for one of another period."""
+    if not isinstance(promise, Metric) or promise.distance is not None or promise.period == period:
+        return promise
+    if promise.period is not None:
+        raise InputError(f"privacy must be round the circle of the values, {period:g}, got {promise.period:g}")
+    return replace(promise, period=period)
 
 
 def promise_for(privacy: Promise | float, objective: Objective) -> Promise:

@@ -164,6 +164,9 @@ class Objective(ABC):
     takes: tuple[type, ...] = (Prior,)
     """What is known of the values that it makes sense for: `Prior` for numbers, `CategoricalPrior`."""
 
+    takes_circles = False
+    """Whether values may be on a circle, where they have no mean."""
+
     promises: tuple[type[Promise], ...] = (Pure,)
     """The kinds of privacy that it has a program for."""
 

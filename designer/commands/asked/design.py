@@ -83,12 +83,22 @@ class DesignOptions(ObjectiveOptions):
             rich_help_panel=PANEL,
         ),
     ] = "expected"
+    circle: Annotated[
+        float | None,
+        typer.Option(
+            "--circle",
+            metavar="PERIOD",
+            help="Values are on a circle, of hours of 24 for instance. Distance is the shorter way round, in --privacy "
+            "metric and in losses; reports may be biased, and are the values themselves without --outputs.",
+        ),
+    ] = None
     loss: Annotated[
         str | None,
         typer.Option(
             "--loss",
-            help="What one report costs: absolute, squared, zero-one, or a file of numbers, a row for each value and a "
-            "column for each of --outputs, no header. The least expected loss; with --objective minimax the worst.",
+            help="What one report costs: absolute, squared, zero-one, circular (with --circle), or a file of numbers, "
+            "a row for each value and a column for each of --outputs, no header. The least expected loss; with "
+            "--objective minimax the worst.",
             rich_help_panel=PANEL,
         ),
     ] = None
@@ -239,7 +249,8 @@ class DesignOptions(ObjectiveOptions):
     @property
     def of_one_report(self) -> bool:
         """Whether a table is wanted for what one report is worth: of a loss, on given outputs, or by distance."""
-        told = self.loss is not None or self.biased or (self.outputs_text is not None and not self.few)
+        told = self.loss is not None or self.biased or self.circle is not None
+        told = told or (self.outputs_text is not None and not self.few)
         return told or of_values(self.privacy, given=self.data is not None or self.prior_file is not None)
 
     @cached_property
@@ -262,7 +273,8 @@ class DesignOptions(ObjectiveOptions):
                 f"a table on --outputs, for --loss, --biased or --privacy, needs --objective {', '.join(shares)}, "
                 f"got {asked.name}"
             )
-        told = {"loss": self.loss or "squared", "worst": shares[asked.name], "biased": self.biased}
+        biased = self.biased or self.circle is not None  # round a circle there is no mean to be unbiased
+        told = {"loss": self.loss or "squared", "worst": shares[asked.name], "biased": biased}
         return AskedObjective("loss", told)
 
     @property
@@ -367,7 +379,7 @@ class DesignOptions(ObjectiveOptions):
             raise InputError(f"--objective of attributes must be expected or error, got {self.objective!r}")
         useless = {name: value for name, value in given.items() if name not in self.kind.uses}
         refuse_given(f"of no use to {self.kind.label}", useless)
-        needs_outputs = self.biased or self.loss not in (None, "squared")
+        needs_outputs = (self.biased or self.loss not in (None, "squared")) and self.circle is None
         if "--loss" in self.kind.uses and (self.few or (self.outputs_text is None and needs_outputs)):
             raise InputError("a table for a loss needs the only reports that there may be: give --outputs LO:HI:STEP")
         if self.few and (self.method_text is not None or self.form is not None or self.automatic):
@@ -391,7 +403,8 @@ class DesignOptions(ObjectiveOptions):
     def prior(self, column: str | None = None) -> tuple[Prior, list[str]]:
         """Read the prior of numbers: of --column or --prior, or of another column of DATA."""
         if column is None:
-            return self.prior_on(self.knot_count, self.units)
+            prior, notes = self.prior_on(self.knot_count, self.units)
+            return prior.with_period(self.circle), notes
         return read_prior(
             self.data, column, self.domain, None, self.knot_count, self.public, True, self.units, clip=self.clip
         )

@@ -16,7 +16,9 @@ from ...mechanisms.errors import InputError, TableError
 from ...mechanisms.exactness.make_exact import exact_if_possible
 from ...mechanisms.exactness.verification import Verification, verification_of
 from ...mechanisms.floors import floor_form
-from ...mechanisms.promise import Metric, Promise, as_promise
+from ...mechanisms.promise import Metric, Promise, Pure, as_promise
+from ...mechanisms.spaces.categories import Categories
+from ...mechanisms.spaces.places import Places
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Status
 from ...solvers.certificate import relative_gap
@@ -91,11 +93,17 @@ def problem_for(
     if not isinstance(prior, objective.takes):
         kind = "categories" if isinstance(prior, CategoricalPrior) else "numbers"
         raise InputError(f"the objective must be one for {kind}, got {objective.label}")
-    if isinstance(prior, Prior) and prior.period is not None:
-        if not objective.takes_circles:
-            raise InputError(f"values on a circle have no mean: use Loss, got {objective.label}")
+    places = isinstance(prior, CategoricalPrior) and isinstance(prior.categories, Places)
+    circle = isinstance(prior, Prior) and prior.period is not None
+    if (places or circle) and not objective.of_distance:
+        what = "places are" if places else "values on a circle are"
+        raise InputError(f"{what} designed for by Loss, got {objective.label}: use that")
+    if isinstance(prior, CategoricalPrior):
+        promise = _of_categories(promise, prior.categories)
+    elif prior.period is not None:
         promise = _round(promise, prior.period)
-        outputs = prior.knots if outputs is None else outputs
+    if outputs is None and (places or circle):  # their own values
+        outputs = prior.categories.points if isinstance(prior, CategoricalPrior) else prior.knots
     problem = Problem(
         prior,
         promise.epsilon,
@@ -111,6 +119,17 @@ def problem_for(
         raise InputError(f"outputs are for Loss and Custom, got them for {objective.label}: leave them out")
     objective.check(problem)
     return problem
+
+
+def _of_categories(promise: Promise, categories: Categories) -> Promise:
+    """The promise of categories: pure, or of places by their distance; InputError for others."""
+    if isinstance(promise, Pure):
+        return promise
+    if not isinstance(categories, Places):
+        raise InputError(f"{promise} is for numbers and places, got categories: give a pure budget")
+    if not isinstance(promise, Metric) or promise.distance is not None or promise.period is not None:
+        raise InputError(f"privacy of places is pure or by their distance, got {promise}: give a budget or Metric(0.5)")
+    return categories.metric(promise.epsilon)
 
 
 def _round(promise: Promise, period: float) -> Promise:
@@ -138,6 +157,8 @@ def _as_outputs(prior: Prior | CategoricalPrior, outputs: ArrayLike) -> np.ndarr
     """The reports that there may be: numbers, or as many as there shall be of categories."""
     if isinstance(prior, Prior):
         return as_increasing(outputs, "outputs")
+    if isinstance(prior.categories, Places):
+        return Places(outputs).points
     if isinstance(outputs, bool) or not isinstance(outputs, int | np.integer) or outputs < 2:
         raise InputError(f"outputs for categories must be a whole number of at least 2, got {outputs!r:.40}")
     return np.arange(outputs)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from functools import singledispatch
+from typing import Any
 
 import numpy as np
 
 from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.errors import InputError, unwired
+from ...mechanisms.promise import Pure
+from ...mechanisms.spaces.places import Places
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
 from ..priors.categorical import CategoricalPrior
@@ -53,10 +56,14 @@ from -2 to 3: widen them
 def as_mechanism(matrix: np.ndarray, problem: Problem, provenance: Provenance) -> TabulatedMechanism | CategoricalTable:
     """Return the mechanism of a table (n, m); of numbers, outputs that are never reported are left out."""
     prior, outputs = problem.prior, problem.outputs
-    if isinstance(prior, CategoricalPrior):
-        return CategoricalTable.from_probabilities(prior.categories, matrix, problem.epsilon, provenance=provenance)
     assert outputs is not None  # or there were no table
     kept = matrix.any(axis=0)
+    if isinstance(prior, CategoricalPrior):
+        told: dict[str, Any] = {"provenance": provenance}
+        if isinstance(prior.categories, Places):
+            told |= {"outputs": Places(outputs[kept]), "per_unit": not isinstance(problem.privacy, Pure)}
+            matrix = matrix[:, kept]
+        return CategoricalTable.from_probabilities(prior.categories, matrix, problem.epsilon, **told)
     return TabulatedMechanism.from_points(
         prior.knots,
         outputs[kept],
@@ -82,7 +89,12 @@ def on_outputs(mechanism: TabulatedMechanism | CategoricalTable, outputs: np.nda
 
 @on_outputs.register
 def _(mechanism: CategoricalTable, outputs: np.ndarray) -> np.ndarray:
-    return mechanism.probabilities
+    if mechanism.outputs is None:
+        return mechanism.probabilities
+    places = Places(outputs).locate(mechanism.outputs.points)
+    if (places < 0).any():
+        raise InputError("a table for this objective must report the places given alone, got another: add it")
+    return mechanism.probabilities @ np.eye(len(outputs))[places]
 
 
 @on_outputs.register

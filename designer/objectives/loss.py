@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_limits
 from ...mechanisms.errors import InputError
 from ...mechanisms.promise import OfPairs, Pure
 from ...mechanisms.promise.members import written
+from ...mechanisms.spaces.places import Places
 from ...mechanisms.table.provenance import PERIOD, Provenance
 from ...mechanisms.units import squared, units_label
 from ...solvers import Status
@@ -74,15 +75,16 @@ class LossEvidence:
 class Loss(Objective):
     """The least loss of one report, biased or not, under pure privacy or any promise of pairs.
 
-    Outputs are given, but for unbiased reports of squared loss, whose best ones are found. Of values on a circle, which
-    have no means to be unbiased, the values themselves are the outputs unless others are given.
+    Outputs are given, but for unbiased reports of squared loss, whose best ones are found. Of values on a circle and of
+    places, which have no means to be unbiased, the values themselves are the outputs unless others are given.
 
     Parameters
     ----------
     loss : str, callable or (n, m) array_like
         "absolute", "squared" or "zero-one"; a function of values (n, 1) and outputs (m,), that returns (n, m); or the
         losses themselves, in the order of values and outputs. Of categories, reports are the numbers 0, ..., m - 1.
-        On a circle distance is the shorter way round, and "circular" another name of "absolute".
+        Of places distance is the Euclidean one. On a circle it is the shorter way round, and "circular" another name
+        of "absolute".
     worst : float
         Share of the worst value's loss in what is least, from 0 to 1; the rest is the expected loss.
     unbiased : bool
@@ -120,7 +122,7 @@ class Loss(Objective):
 
     nobody = "no mechanism of the kind"
     takes = (Prior, CategoricalPrior)
-    takes_circles = True
+    of_distance = True
     takes_outputs = True
     promises = (Pure, OfPairs)
 
@@ -212,7 +214,7 @@ class Loss(Objective):
     def notes(self, made: Any) -> list[str]:
         biased = "note: reports are biased: estimate inverts their law, and nobody should average them"
         said = [f"note: {caution}"] if (caution := made.privacy.caution) else []
-        if isinstance(made.privacy, OfPairs):
+        if isinstance(made.privacy, OfPairs) and isinstance(made.prior, Prior):
             said += _shortened(made.privacy, made.prior.knots)
         return ([] if self.unbiased else [biased]) + said
 
@@ -221,7 +223,7 @@ class Loss(Objective):
 
     def facts(self, made: Any) -> dict[str, Any]:
         promise = {} if isinstance(made.privacy, Pure) else {"promise": str(made.privacy), **made.privacy.numbers()}
-        if isinstance(made.privacy, OfPairs):
+        if isinstance(made.privacy, OfPairs) and isinstance(made.prior, Prior):  # of places they are many, and follow
             promise["log_ratios"] = written(tuple(map(tuple, made.privacy.limits(made.prior.knots).tolist())))
         if isinstance(made.prior, Prior) and made.prior.period is not None:
             promise[PERIOD] = made.prior.period
@@ -252,8 +254,9 @@ class Loss(Objective):
         return ChannelProgram(cone, weights, losses, self.worst, deviations)
 
     def _losses(self, problem: Problem) -> np.ndarray:
-        labels = isinstance(problem.prior, CategoricalPrior)
-        values = np.arange(problem.prior.weights.size) if labels else problem.prior.knots
+        labels, values = isinstance(problem.prior, CategoricalPrior), problem.values
+        if labels and isinstance(problem.prior.categories, Places):
+            labels, values = False, problem.prior.categories.points
         return losses_of(self.loss, values, _outputs(problem), labels=labels, period=_period(problem))
 
 

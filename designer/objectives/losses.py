@@ -34,7 +34,9 @@ def losses_of(
     Parameters
     ----------
     asked : str, callable or (n, m) array_like
+        A function gets values (n, 1) or places (n, 1, 2), and outputs.
     values, outputs : (n,), (m,) ndarray
+        Of places (n, 2), (m, 2).
     labels : bool
         Whether values are labels, by their numbers, between which there are no distances.
     period : float, optional
@@ -53,16 +55,17 @@ def losses_of(
             hint = ": give --circle PERIOD, or a prior.with_period(24)" if asked == CIRCULAR and not labels else ""
             told = f"{', '.join(known)}, or a function or numbers of your own"
             raise InputError(f"a loss must be {told}, got {asked!r}{hint}")
-        apart = np.abs(outputs - values[:, None])
+        apart = outputs - values[:, None]
+        apart = np.hypot(*np.moveaxis(apart, -1, 0)) if values.ndim > 1 else np.abs(apart)
         return LOSSES[asked](apart if period is None else way_round(apart, period))
     try:
         losses = np.asarray(asked(values[:, None], outputs) if callable(asked) else asked, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"losses must be numbers of values (n, 1) and outputs (m,), got: {error}") from None
-    if losses.shape != (values.size, outputs.size) or not np.isfinite(losses).all():
+    if losses.shape != (len(values), len(outputs)) or not np.isfinite(losses).all():
         told = f"shape {losses.shape}" if np.isfinite(losses).all() else "others"
         raise InputError(
-            f"losses must be finite, a row for each of {values.size} values and a column for each of {outputs.size} "
+            f"losses must be finite, a row for each of {len(values)} values and a column for each of {len(outputs)} "
             f"outputs, got {told}"
         )
     return losses

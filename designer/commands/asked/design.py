@@ -231,6 +231,8 @@ class DesignOptions(ObjectiveOptions):
     @cached_property
     def kind(self) -> DesignKind | OneTable:
         """What is to be designed; InputError for an unknown objective."""
+        if self.of_places:
+            return DesignKind.PLACES
         other = privacy_name(self.privacy) != PURE
         if self.method in NOISES or (other and not self.of_one_report):
             return DesignKind.NOISE
@@ -246,10 +248,20 @@ class DesignOptions(ObjectiveOptions):
             return DesignKind.PROTECTED
         return OneTable(self.wanted.name)
 
+    @cached_property
+    def of_places(self) -> bool:
+        """Whether --prior has columns x and y: places of the plane."""
+        if self.prior_file is None or self.categorical or self.value_column is not None:
+            return False
+        from ....estimators.data.files import columns_of
+        from ....mechanisms.spaces.places import COLUMNS
+
+        return set(COLUMNS) <= set(columns_of(self.prior_file))
+
     @property
     def of_one_report(self) -> bool:
         """Whether a table is wanted for what one report is worth: of a loss, on given outputs, or by distance."""
-        told = self.loss is not None or self.biased or self.circle is not None
+        told = self.loss is not None or self.biased or self.circle is not None or self.of_places
         told = told or (self.outputs_text is not None and not self.few)
         return told or of_values(self.privacy, given=self.data is not None or self.prior_file is not None)
 
@@ -273,7 +285,8 @@ class DesignOptions(ObjectiveOptions):
                 f"a table on --outputs, for --loss, --biased or --privacy, needs --objective {', '.join(shares)}, "
                 f"got {asked.name}"
             )
-        biased = self.biased or self.circle is not None  # round a circle there is no mean to be unbiased
+        # Round a circle and of places there is no mean to be unbiased.
+        biased = self.biased or self.circle is not None or self.of_places
         told = {"loss": self.loss or "squared", "worst": shares[asked.name], "biased": biased}
         return AskedObjective("loss", told)
 
@@ -282,7 +295,7 @@ class DesignOptions(ObjectiveOptions):
         """Whether a table of so many outputs at most is wanted, wherever these are."""
         from ...objectives.at_most import AtMost
 
-        return isinstance(self.outputs, AtMost)
+        return not self.of_places and isinstance(self.outputs, AtMost)
 
     @cached_property
     def outputs(self) -> np.ndarray | AtMost | None:
@@ -379,7 +392,8 @@ class DesignOptions(ObjectiveOptions):
             raise InputError(f"--objective of attributes must be expected or error, got {self.objective!r}")
         useless = {name: value for name, value in given.items() if name not in self.kind.uses}
         refuse_given(f"of no use to {self.kind.label}", useless)
-        needs_outputs = (self.biased or self.loss not in (None, "squared")) and self.circle is None
+        own = self.of_places or self.circle is not None  # outputs are the values themselves unless others are given
+        needs_outputs = not own and (self.biased or self.loss not in (None, "squared"))
         if "--loss" in self.kind.uses and (self.few or (self.outputs_text is None and needs_outputs)):
             raise InputError("a table for a loss needs the only reports that there may be: give --outputs LO:HI:STEP")
         if self.few and (self.method_text is not None or self.form is not None or self.automatic):
@@ -387,7 +401,7 @@ class DesignOptions(ObjectiveOptions):
                 "--outputs as a number is for tables of the optimum on given knots: leave --method, --form and "
                 "--knots auto out"
             )
-        _ = self.sure, self.outputs
+        _ = self.sure, self.of_places or self.outputs
         if self.form not in (None, *FORMS):
             raise InputError(f"--form must be one of {', '.join(FORMS)}, got {self.form!r}")
         if self.value_column is not None and not self.categorical:

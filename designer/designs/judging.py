@@ -100,10 +100,11 @@ def problem_for(
         raise InputError(f"{what} designed for by Loss, got {objective.label}: use that")
     if isinstance(prior, CategoricalPrior):
         promise = _of_categories(promise, prior.categories)
+        outputs = prior.categories.points if outputs is None and isinstance(prior.categories, Places) else outputs
     elif prior.period is not None:
         promise = _round(promise, prior.period)
-    if outputs is None and (places or circle):  # their own values
-        outputs = prior.categories.points if isinstance(prior, CategoricalPrior) else prior.knots
+    if outputs is None and circle:  # the values themselves, as of places
+        outputs = prior.knots
     problem = Problem(
         prior,
         promise.epsilon,

@@ -22,7 +22,7 @@ from ..integers.rounding import round_rows, round_within
 from ..laws.drawing import invert_rows
 from ..laws.law import Words
 from ..laws.random_words import draw53
-from ..promise import Metric, Promise
+from ..promise import Metric, Promise, Pure
 from ..promise.document import promise_from_document, promise_to_document
 from ..report_text import integers_of_text, report_numbers, require_possible
 from ..shown.over_floor import FAVOUR, favour
@@ -87,8 +87,10 @@ class CategoricalTable(CategoricalMechanism):
         checked.setflags(write=False)
         object.__setattr__(self, "numerators", checked)
         if self.outputs is None:
-            if isinstance(self.categories, Places) or self.per_unit:
-                raise TableError("a table of places must say which places it reports, got none: give its outputs")
+            if self.per_unit:
+                raise TableError("privacy by distance is of places, which a table reports, got no outputs: give them")
+            if isinstance(self.categories, Places):  # as labels like any others
+                object.__setattr__(self, "categories", Categories(self.categories.labels))
         elif not isinstance(self.categories, Places) or len(self.outputs) != matrix.shape[1]:
             raise TableError(
                 f"outputs must be places, one for each of {matrix.shape[1]} columns of a table of places, got "
@@ -155,7 +157,7 @@ class CategoricalTable(CategoricalMechanism):
         }
 
     def members(self) -> dict[str, Any]:
-        of_places = {} if self.outputs is None else {OUTPUTS: list(self.outputs.labels)}
+        of_places: dict[str, Any] = {} if self.outputs is None else {OUTPUTS: list(self.outputs.labels)}
         if self.per_unit:
             of_places[PROMISE] = promise_to_document(Metric(self.epsilon))
         return super().members() | {"denominator": DENOMINATOR, "numerators": self.numerators} | of_places
@@ -196,8 +198,9 @@ class CategoricalTable(CategoricalMechanism):
 
     @cached_property
     def _promise(self) -> Promise:
-        by_distance = self.per_unit and isinstance(self.categories, Places)
-        return self.categories.metric(self.epsilon) if by_distance else super().promise
+        if self.per_unit and isinstance(self.categories, Places):
+            return self.categories.metric(self.epsilon)
+        return Pure(self.epsilon)
 
     def failures(self) -> tuple[str, ...]:
         """Return what breaks the promise of privacy, recomputed from the numbers by whole-number arithmetic."""

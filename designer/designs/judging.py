@@ -103,8 +103,7 @@ def problem_for(
         outputs = prior.categories.points if outputs is None and isinstance(prior.categories, Places) else outputs
     elif prior.period is not None:
         promise = _round(promise, prior.period)
-    if outputs is None and circle:  # the values themselves, as of places
-        outputs = prior.knots
+        outputs = prior.knots if outputs is None else outputs  # the values themselves, as of places
     problem = Problem(
         prior,
         promise.epsilon,

@@ -63,7 +63,8 @@ class LossEvidence:
     posterior_risk : float
         Expected loss if reports are read so.
     solver : str
-        Who found the table: "tree", the interior point for cones that are trees, or "highs".
+        Who found the table: "tree", the interior point for cones that are trees, "graph", that for large other ones,
+        or "highs".
     """
 
     remap: np.ndarray

@@ -290,7 +290,7 @@ class DistributionEstimate(Estimate):
         >>> reports = table.sample(np.repeat([0.0, 6.0, 12.0, 18.0], [500, 200, 0, 200]), np.random.default_rng(3))
         >>> mean = estimate_distribution(count(table, reports), method="em").circular_mean(24.0)
         >>> round(mean.value % 24) % 24, round(mean.length, 2)
-        (0, 0.55)
+        (0, 0.56)
         """
         if not 0 < period < np.inf:
             raise InputError(f"period must be a positive number, got {period!r}")

@@ -142,7 +142,7 @@ def near(program: ChannelProgram) -> ChannelProgram:
     >>> x = np.random.default_rng(1).normal(size=(90, 2))
     >>> cone = ratios(np.hypot(*(x[:, None] - x).T))
     >>> len(cone.logs), len(near(ChannelProgram(cone, np.full(90, 1 / 90), cone.closed)).cone.logs)
-    (8010, 3600)
+    (8010, 5760)
     """
     cone = program.cone
     most = ROWS_EACH * cone.values

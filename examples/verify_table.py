@@ -1,6 +1,7 @@
 """For auditors: `python verify_table.py mech.json` proves what an optldp-table/2 file promises (docs/table-format.md).
 
-So it does of the floor form of a table (docs/floor-form.md), the bundle of kind "floor".
+So it does of the floor form of a table (docs/floor-form.md), the bundle of kind "floor", and of tables of categories
+or places (docs/bundle-format.md), those of kind "categorical-table".
 
 Exit code 0: proved; 1: not so, for the reason that one line gives; 2: no file to look at.
 """
@@ -13,11 +14,12 @@ import sys
 from bisect import bisect_right
 from fractions import Fraction
 from itertools import accumulate, pairwise
-from math import frexp, fsum, inf, isfinite, nextafter
+from math import frexp, fsum, inf, isfinite, isqrt, nextafter
 
 D, MOST_BYTES, MOST_PARSED, MOST_KNOTS, MOST_STEPS = 2**53, 2**25, 160 * 2**20, 2**15, 2**31
 MEMBERS = "checksum denominator epsilon format high knots low numerators prior provenance units within"
 FLOOR = "checksum epsilon floor format kind knots places prior provenance ratio starts step units"
+CATEGORIES = "categories checksum denominator epsilon format kind numerators provenance"
 PURE, PROMISES = {"kind": "pure"}, {"approximate": "delta kind", "metric": "kind", "ratios": "kind log_ratios"}
 PROMISES |= {"by-value": "epsilons kind rule", "blocks": "across blocks kind within", "sensitive": "kind sensitive"}
 LAWS = {"uniform": "kind", "geometric-tails": "kind ratio step"}
@@ -221,10 +223,14 @@ def largest(matrix):
     return max(x for row in closed for x in row if isfinite(x))
 
 
-def check_head(made):
-    """Checksum, budget, knots and words, which tables and floor forms have in common; return budget and knots."""
+def check_checksum(made):
     digest = hashlib.sha256(encode({k: v for k, v in made.items() if k != "checksum"}))
     need(made["checksum"] == "sha256:" + digest.hexdigest(), "the checksum must fit")
+
+
+def check_head(made):
+    """Checksum, budget, knots and words, which tables and floor forms have in common; return budget and knots."""
+    check_checksum(made)
     epsilon, floats = number(made["epsilon"], "epsilon"), numbers(made["knots"], "knots")
     need(1e-6 <= epsilon <= 16, "epsilon must be in [1e-6, 16]")
     need(len(floats) > 1 and all(a < b for a, b in pairwise(floats)), "knots must increase, two at least")
@@ -246,7 +252,7 @@ def bias_of(made, knots, sums, farthest):
 def prove(table, steps=MOST_STEPS):
     """Return the largest ratio (None: infinite) and the bias, or raise what is wrong; every number is exact."""
     if table["format"] == "optldp-bundle/1":
-        return prove_floor(table)
+        return prove_categories(table, steps) if table["kind"] == "categorical-table" else prove_floor(table)
     members(table, MEMBERS + " promise" * ("promise" in table), "a table")
     said = PURE
     if "promise" in table:
@@ -312,6 +318,57 @@ def prove_floor(form):
 
     totals = (Fraction(step) * (base + until(start + width) - until(start)) for start in starts)
     return Fraction(ratio, 2**128), bias_of(form, knots, totals, farthest)
+
+
+def prove_categories(table, steps):
+    """The same of a table of categories, which have no bias: pure, or by the distance of places that its labels are."""
+    more = [each for each in ("outputs", "promise") if each in table]
+    members(table, " ".join([CATEGORIES, *more]), "a table of categories")
+    check_checksum(table)
+    epsilon, labels, rows = Fraction(number(table["epsilon"], "epsilon")), table["categories"], table["numerators"]
+    need(repr(table["denominator"]) == str(D) and 1e-6 <= epsilon <= 16, "epsilon must be in [1e-6, 16], over 2^53")
+    check_words("", table["provenance"], None, 0)
+    need(type(labels) is list and {type(label) for label in labels} == {str}, "categories must be texts")
+    need(1 < len(labels) == len(set(labels)) <= MOST_KNOTS, "categories must differ, two at least")
+    need(type(rows) is list and len(rows) == len(labels), "there must be a row for each category")
+    rows = [wholes(row, 0, D, f"row {i}") for i, row in enumerate(rows)]
+    need(all(len(row) == len(rows[0]) and sum(row) == D for row in rows), "rows must be as long, of sum 2^53")
+    if "outputs" in table:
+        need(len(places(table["outputs"])) == len(rows[0]), "there must be an output for each column")
+    if "promise" in table:
+        need(more == ["outputs", "promise"], "privacy by distance is of places")
+        need(table["promise"] == {"kind": "metric"}, "a table of places must promise its distances")
+        need(len(rows) ** 2 * len(rows[0]) <= steps, "all pairs must take 2^31 steps at most, or --allow-large")
+        at = places(labels)
+        for squared, pairs in grouped(
+            ((a - x) ** 2 + (b - y) ** 2, (i, k))
+            for i, (a, b) in enumerate(at)
+            for k, (x, y) in enumerate(at)
+            if i != k
+        ).items():
+            limit = below(min(epsilon * root_below(squared), 40))
+            for i, k in pairs:
+                fits = all(a << 128 <= limit * b for a, b in zip(rows[i], rows[k], strict=True))
+                need(fits, "every ratio must be within e^(epsilon d)")
+    else:
+        check_promise(PURE, epsilon, labels, rows, steps)
+    bounds = [(max(column), min(column)) for column in zip(*rows, strict=True) if max(column)]
+    return None if any(least == 0 for _, least in bounds) else max(Fraction(*bound) for bound in bounds), Fraction(0)
+
+
+def places(labels):
+    """The exact places of texts such as 0.5,-2, which are doubles."""
+    need(type(labels) is list and {type(label) for label in labels} == {str}, "places must be texts")
+    found = [tuple(map(float, label.split(","))) for label in labels]
+    need(all(len(at) == 2 and all(map(isfinite, at)) for at in found), "places must be two numbers each")
+    need(len(set(found)) == len(found), "places must differ")
+    return [(Fraction(x), Fraction(y)) for x, y in found]
+
+
+def root_below(square):
+    """A fraction that is at most the root of a fraction, within 2^-64 of it as a share."""
+    scale = 4 ** (64 + square.denominator.bit_length())
+    return Fraction(isqrt(scale * square.numerator // square.denominator), isqrt(scale))
 
 
 def read(content):

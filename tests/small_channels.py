@@ -22,7 +22,7 @@ from optldp.mechanisms import (
     square_wave,
 )
 from optldp.mechanisms.adopted import adopt
-from optldp.mechanisms.categorical import categorical_grr, optimised_unary
+from optldp.mechanisms.categorical import CategoricalTable, categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.projective_geometry import geometry_of_levels, projective_geometry
 from optldp.mechanisms.categorical.subset_selection import subset_selection
@@ -30,6 +30,7 @@ from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.floors import form_over
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
 from optldp.mechanisms.promise import Blocks, OfPairs, Sensitive
+from optldp.mechanisms.spaces.places import Places
 
 KNOTS = np.linspace(0.0, 60.0, 5)
 JOBS = ["cook", "nurse", "smith"]
@@ -52,6 +53,15 @@ OF_PAIRS: Mapping[str, TabulatedMechanism] = {
 }
 """Those that promise a log-ratio for each pair of knots."""
 
+
+def _of_places() -> CategoricalTable:
+    """Planar noise on the places of pay and more, cut off and evened out until it keeps its promise."""
+    places = Places([[x, y] for x in KNOTS for y in KNOTS])
+    law = np.exp(-0.02 * places.apart(places))
+    made = law / law.sum(1, keepdims=True)
+    return CategoricalTable.from_probabilities(places, made, 0.1, outputs=places, per_unit=True)
+
+
 SMALL: Mapping[str, TabulatedMechanism | Bundle] = {
     "numbers": PAY,
     "intervals": make_exact(piecewise(KNOTS, 2.0)).mechanism,
@@ -65,6 +75,7 @@ SMALL: Mapping[str, TabulatedMechanism | Bundle] = {
     "hashes": local_hashing(JOBS, 2.0),
     "subsets": subset_selection([*JOBS, "clerk", "none"], 1.0),
     "points": projective_geometry([*JOBS, "clerk", "none"], 1.0, order=2),
+    "places": _of_places(),
     "adopted": adopt("grr", JOBS, 2.0),
     "seeded": adopt("olh", JOBS, 2.0),
     "levels of numbers": PersonalisedMechanism(TWO),
@@ -108,6 +119,8 @@ def columns(name: str) -> tuple[str, ...]:
     level = _LEVEL if "levels" in name else ()
     if "attributes" in name:
         return level
+    if name == "places":
+        return "--column", "pay", "--column", "more"
     if "pairs" in name:
         return (*_PAIR, *level)
     made = DRAWN_BY.get(name, name)

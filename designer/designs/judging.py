@@ -16,7 +16,9 @@ from ...mechanisms.errors import InputError, TableError
 from ...mechanisms.exactness.make_exact import exact_if_possible
 from ...mechanisms.exactness.verification import Verification, verification_of
 from ...mechanisms.floors import floor_form
-from ...mechanisms.promise import Promise, Pure, as_promise
+from ...mechanisms.promise import Metric, Promise, Pure, as_promise
+from ...mechanisms.spaces.categories import Categories
+from ...mechanisms.spaces.places import Places
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Status
 from ...solvers.certificate import relative_gap
@@ -96,6 +98,17 @@ def problem_for(
     if not isinstance(prior, objective.takes):
         kind = "categories" if isinstance(prior, CategoricalPrior) else "numbers"
         raise InputError(f"the objective must be one for {kind}, got {objective.label}")
+    places = isinstance(prior, CategoricalPrior) and isinstance(prior.categories, Places)
+    circle = isinstance(prior, Prior) and prior.period is not None
+    if (places or circle) and not objective.of_distance:
+        what = "places are" if places else "values on a circle are"
+        raise InputError(f"{what} designed for by Loss, got {objective.label}: use that")
+    if isinstance(prior, CategoricalPrior):
+        promise = _of_categories(promise, prior.categories)
+        outputs = prior.categories.points if outputs is None and isinstance(prior.categories, Places) else outputs
+    elif prior.period is not None:
+        promise = _round(promise, prior.period)
+        outputs = prior.knots if outputs is None else outputs  # the values themselves, as of places
     problem = Problem(
         prior,
         promise.epsilon,
@@ -121,6 +134,26 @@ def problem_for(
     return problem
 
 
+def _of_categories(promise: Promise, categories: Categories) -> Promise:
+    """The promise of categories: pure, or of places by their distance; InputError for others."""
+    if isinstance(promise, Pure):
+        return promise
+    if not isinstance(categories, Places):
+        raise InputError(f"{promise} is for numbers and places, got categories: give a pure budget")
+    if not isinstance(promise, Metric) or promise.distance is not None or promise.period is not None:
+        raise InputError(f"privacy of places is pure or by their distance, got {promise}: give a budget or Metric(0.5)")
+    return categories.metric(promise.epsilon)
+
+
+def _round(promise: Promise, period: float) -> Promise:
+    """The promise on a circle: distance is the way round; InputError for one of another period."""
+    if not isinstance(promise, Metric) or promise.distance is not None or promise.period == period:
+        return promise
+    if promise.period is not None:
+        raise InputError(f"privacy must be round the circle of the values, {period:g}, got {promise.period:g}")
+    return replace(promise, period=period)
+
+
 def promise_for(privacy: Promise | float, objective: Objective) -> Promise:
     """Return what is to be promised; InputError for what the objective has no program for."""
     promise = as_promise(privacy)
@@ -138,6 +171,8 @@ def _as_outputs(prior: Prior | CategoricalPrior, outputs: ArrayLike) -> np.ndarr
     """The reports that there may be: numbers, or as many as there shall be of categories."""
     if isinstance(prior, Prior):
         return as_increasing(outputs, "outputs")
+    if isinstance(prior.categories, Places):
+        return Places(outputs).points
     if isinstance(outputs, bool) or not isinstance(outputs, int | np.integer) or outputs < 2:
         raise InputError(f"outputs for categories must be a whole number of at least 2, got {outputs!r:.40}")
     return np.arange(outputs)

@@ -42,7 +42,8 @@ class Problem:
     tolerance : float
         Relative gap to reach, in (0, 1).
     outputs : (m,) ndarray, optional
-        The only reports there may be: in the prior's units, increasing, or for categories 0, ..., m - 1. None for any.
+        The only reports there may be: in the prior's units, increasing; for categories 0, ..., m - 1; of places (m, 2).
+        None for any.
     most : int, optional
         How many reports there may be at most, wherever they are. None for any number.
     as_floor : bool
@@ -76,6 +77,11 @@ class Problem:
     def solved(self) -> Any:
         """The prior that is solved for: the given one with the uniform share."""
         return self.prior.mixed(self.uniform_share)
+
+    @property
+    def values(self) -> np.ndarray:
+        """What a promise of pairs is told of the values: knots, or the numbers 0, ..., K - 1 of categories."""
+        return self.prior.knots if isinstance(self.prior, Prior) else np.arange(self.prior.weights.size)
 
     @cached_property
     def unit(self) -> UnitInterval:
@@ -166,6 +172,9 @@ class Objective(ABC):
 
     takes: tuple[type, ...] = (Prior,)
     """What is known of the values that it makes sense for: `Prior` for numbers, `CategoricalPrior`."""
+
+    of_distance = False
+    """Whether values may be on a circle or in the plane, between which there is a distance and which have no mean."""
 
     promises: tuple[type[Promise], ...] = (Pure,)
     """The kinds of privacy that it has a program for."""

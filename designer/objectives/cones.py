@@ -10,7 +10,6 @@ from functools import singledispatch
 from ...mechanisms.errors import InputError, unwired
 from ...mechanisms.promise import Blocks, ByValue, Metric, OfPairs, Promise, Pure, Sensitive
 from ...solvers.cone import Cone, blocks, line, pure, ratios, sensitive, value_budgets
-from ..priors.prior import Prior
 from .base import Problem
 
 SPARED_OF_PURE, SPARED_OF_PAIRS = 1e-12, 1e-9
@@ -33,16 +32,14 @@ def cone_of(problem: Problem, spared: float = 0.0) -> Cone:
     Example
     -------
     >>> from ...mechanisms.promise import Metric
+    >>> from ..priors.prior import Prior
     >>> problem = Problem(Prior.even([0.0, 1.0, 4.0]), 0.5, promise=Metric(0.5))
     >>> cone_of(problem).closed[0].tolist()
     [0.0, 0.5, 2.0]
     """
     promise = problem.privacy
-    if isinstance(promise, OfPairs):
-        if not isinstance(problem.prior, Prior):
-            raise InputError(f"{promise} is for numbers, got categories: give a pure budget")
-        if misfit := promise.misfit(problem.prior.knots):
-            raise InputError(misfit)
+    if isinstance(promise, OfPairs) and (misfit := promise.misfit(problem.values)):
+        raise InputError(misfit)
     return _cone(promise, problem, 1 - spared)
 
 
@@ -58,14 +55,14 @@ def _(promise: Pure, problem: Problem, share: float) -> Cone:
 
 @_cone.register
 def _(promise: OfPairs, problem: Problem, share: float) -> Cone:
-    return ratios(promise.said(problem.prior.knots) * share)
+    return ratios(promise.said(problem.values) * share)
 
 
 @_cone.register
 def _(promise: Metric, problem: Problem, share: float) -> Cone:
     if promise.distance is not None or promise.period is not None:
-        return ratios(promise.said(problem.prior.knots) * share)
-    return line(problem.prior.knots, promise.epsilon * share)
+        return ratios(promise.said(problem.values) * share)
+    return line(problem.values, promise.epsilon * share)
 
 
 @_cone.register

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import singledispatch
+from typing import Any
 
 import numpy as np
 
 from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.errors import InputError, unwired
 from ...mechanisms.floors import FloorForm
-from ...mechanisms.promise import OfPairs
+from ...mechanisms.promise import OfPairs, Pure
+from ...mechanisms.spaces.places import Places
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers.channel import ChannelProgram
@@ -52,6 +54,8 @@ def channel_program(
         return ChannelProgram(cone, weights, losses, worst)
     if isinstance(problem.prior, CategoricalPrior):
         raise InputError("only numbers have means to be unbiased, got categories: leave unbiased out")
+    if problem.prior.period is not None:
+        raise InputError("only numbers on a line have means to be unbiased, got a circle: leave unbiased out")
     assert problem.outputs is not None  # or there were no losses
     squared = ChannelProgram.unbiased(cone, weights, problem.prior.knots, problem.outputs, worst)
     return replace(squared, losses=losses)
@@ -60,10 +64,14 @@ def channel_program(
 def as_mechanism(matrix: np.ndarray, problem: Problem, provenance: Provenance) -> TabulatedMechanism | CategoricalTable:
     """Return the mechanism of a table (n, m); of numbers, outputs that are never reported are left out."""
     prior, outputs = problem.prior, problem.outputs
-    if isinstance(prior, CategoricalPrior):
-        return CategoricalTable.from_probabilities(prior.categories, matrix, problem.epsilon, provenance=provenance)
     assert outputs is not None  # or there were no table
     kept = matrix.any(axis=0)
+    if isinstance(prior, CategoricalPrior):
+        told: dict[str, Any] = {"provenance": provenance}
+        if isinstance(prior.categories, Places):
+            told |= {"outputs": Places(outputs[kept]), "per_unit": not isinstance(problem.privacy, Pure)}
+            matrix = matrix[:, kept]
+        return CategoricalTable.from_probabilities(prior.categories, matrix, problem.epsilon, **told)
     return TabulatedMechanism.from_points(
         prior.knots,
         outputs[kept],
@@ -89,7 +97,12 @@ def on_outputs(mechanism: TabulatedMechanism | FloorForm | CategoricalTable, out
 
 @on_outputs.register
 def _(mechanism: CategoricalTable, outputs: np.ndarray) -> np.ndarray:
-    return mechanism.probabilities
+    if mechanism.outputs is None:
+        return mechanism.probabilities
+    places = Places(outputs).locate(mechanism.outputs.points)
+    if (places < 0).any():
+        raise InputError("a table for this objective must report the places given alone, got another: add it")
+    return mechanism.probabilities @ np.eye(len(outputs))[places]
 
 
 @on_outputs.register

@@ -22,7 +22,8 @@ from threadpoolctl import threadpool_limits
 from ...mechanisms.errors import InputError
 from ...mechanisms.promise import OfPairs, Pure
 from ...mechanisms.promise.members import written
-from ...mechanisms.table.provenance import Provenance
+from ...mechanisms.spaces.places import Places
+from ...mechanisms.table.provenance import PERIOD, Provenance
 from ...mechanisms.units import squared, units_label
 from ...solvers import Status
 from ...solvers.channel import ChannelProgram, LinePrices, solve_at_most, solve_channel, solve_free_outputs
@@ -31,7 +32,7 @@ from ..priors.prior import Prior
 from .base import Objective, Problem, Solution, Told
 from .cones import cone_of, spared_of
 from .custom_table import as_mechanism, channel_program, on_outputs, ready_for_integers
-from .losses import LOSSES, Losses, best_readings, known_or_read, losses_of
+from .losses import CIRCULAR, LOSSES, Losses, best_readings, known_or_read, losses_of
 from .registry import Asker
 
 FREE = 0.5
@@ -55,7 +56,8 @@ class LossEvidence:
     posterior_risk : float
         Expected loss if reports are read so.
     solver : str
-        Who found the table: "tree", the interior point for cones that are trees, or "highs".
+        Who found the table: "tree", the interior point for cones that are trees, "graph", that for large other ones,
+        or "highs".
     """
 
     remap: np.ndarray
@@ -67,13 +69,16 @@ class LossEvidence:
 class Loss(Objective):
     """The least loss of one report, biased or not, under pure privacy or any promise of pairs.
 
-    Outputs are given, but for unbiased reports of squared loss, whose best ones are found.
+    Outputs are given, but for unbiased reports of squared loss, whose best ones are found. Of values on a circle and of
+    places, which have no means to be unbiased, the values themselves are the outputs unless others are given.
 
     Parameters
     ----------
     loss : str, callable or (n, m) array_like
         "absolute", "squared" or "zero-one"; a function of values (n, 1) and outputs (m,), that returns (n, m); or the
         losses themselves, in the order of values and outputs. Of categories, reports are the numbers 0, ..., m - 1.
+        Of places distance is the Euclidean one. On a circle it is the shorter way round, and "circular" another name
+        of "absolute".
     worst : float
         Share of the worst value's loss in what is least, from 0 to 1; the rest is the expected loss.
     unbiased : bool
@@ -83,7 +88,7 @@ class Loss(Objective):
     ------
     InputError
         In a design: no outputs where they are needed, losses that are no numbers or do not fit, unbiased reports of
-        categories, or outputs between which no unbiased mechanism is private.
+        categories or on a circle, or outputs between which no unbiased mechanism is private.
     SolverError
         In a design: no table is found.
 
@@ -111,6 +116,7 @@ class Loss(Objective):
 
     nobody = "no mechanism of the kind"
     takes = (Prior, CategoricalPrior)
+    of_distance = True
     takes_outputs = True
     takes_most = True
     has_general = True
@@ -143,7 +149,7 @@ class Loss(Objective):
         return f"least {self.which} {self.name} loss"
 
     def quantity(self, units: str) -> str:
-        of = {"absolute": units, "squared": squared(units)}.get(self.name, "")
+        of = {"absolute": units, CIRCULAR: units, "squared": squared(units)}.get(self.name, "")
         return units_label(f"{self.name} loss of one report", of)
 
     def check(self, problem: Problem) -> None:
@@ -175,7 +181,9 @@ class Loss(Objective):
                 best = solve_channel(self._program(problem, spared), tolerance=tolerance, solver=solver)
                 matrix = best.solution
         matrix = ready_for_integers(np.where(matrix.max(0) > NEVER, matrix, 0.0), cone, problem, self.unbiased)
-        origin = Provenance("optimal", {"unbiased": self.unbiased, "loss": self.name, "worst": self.worst})
+        told: dict[str, Any] = {"unbiased": self.unbiased, "loss": self.name, "worst": self.worst}
+        round_ = {} if (period := _period(problem)) is None else {PERIOD: period}
+        origin = Provenance("optimal", told | round_)
         return Solution(
             as_mechanism(matrix, problem, origin),
             best.multipliers,
@@ -214,7 +222,7 @@ class Loss(Objective):
             "each by itself"
         )
         said = [f"note: {caution}"] if (caution := made.privacy.caution) else []
-        if isinstance(made.privacy, OfPairs):
+        if isinstance(made.privacy, OfPairs) and isinstance(made.prior, Prior):
             said += _shortened(made.privacy, made.prior.knots)
         return ([] if self.unbiased else [biased]) + said
 
@@ -223,15 +231,17 @@ class Loss(Objective):
 
     def facts(self, made: Any) -> dict[str, Any]:
         promise = {} if isinstance(made.privacy, Pure) else {"promise": str(made.privacy), **made.privacy.numbers()}
-        if isinstance(made.privacy, OfPairs):
+        if isinstance(made.privacy, OfPairs) and isinstance(made.prior, Prior):  # of places they are many, and follow
             promise["log_ratios"] = written(tuple(map(tuple, made.privacy.limits(made.prior.knots).tolist())))
+        if isinstance(made.prior, Prior) and made.prior.period is not None:
+            promise[PERIOD] = made.prior.period
         worth = {f"{self.which}_loss": made.value, "lower_bound": made.bound}
         return {**promise, **worth, "posterior_risk": made.evidence.posterior_risk, "solver": made.evidence.solver}
 
     def _free(self, problem: Problem) -> bool:
         """Whether outputs are to be found."""
         wanted = self.unbiased and isinstance(self.loss, str) and self.loss == "squared"
-        wanted = wanted and problem.outputs is None and isinstance(problem.prior, Prior)
+        wanted = wanted and problem.outputs is None and isinstance(problem.prior, Prior) and _period(problem) is None
         return wanted and cone_of(problem).tree is not None
 
     def _placed(self, problem: Problem, mechanism: Any) -> Problem:
@@ -243,9 +253,10 @@ class Loss(Objective):
         return channel_program(problem, self._losses(problem), spared, self.worst, self.unbiased)
 
     def _losses(self, problem: Problem) -> np.ndarray:
-        labels = isinstance(problem.prior, CategoricalPrior)
-        values = np.arange(problem.prior.weights.size) if labels else problem.prior.knots
-        return losses_of(self.loss, values, _outputs(problem), labels=labels)
+        labels, values = isinstance(problem.prior, CategoricalPrior), problem.values
+        if labels and isinstance(problem.prior.categories, Places):
+            labels, values = False, problem.prior.categories.points
+        return losses_of(self.loss, values, _outputs(problem), labels=labels, period=_period(problem))
 
 
 def _shortened(promise: OfPairs, knots: np.ndarray) -> list[str]:
@@ -258,6 +269,11 @@ def _shortened(promise: OfPairs, knots: np.ndarray) -> list[str]:
         f"note: {pairs} log-ratios promise more than they say, as paths by way of other values are shorter: that of "
         f"{knots[i]:g} and {knots[k]:g} is at most {closed:g}, not {said:g}; --json has all, as log_ratios"
     ]
+
+
+def _period(problem: Problem) -> float | None:
+    """The period of a circle that the values are on; None for a line or categories."""
+    return problem.prior.period if isinstance(problem.prior, Prior) else None
 
 
 def _outputs(problem: Problem) -> np.ndarray:

@@ -136,7 +136,7 @@ ON_OUTPUTS: Mapping[str, NamedObjective] = {
         "a table for a loss",
         "the least loss of one report",
         "--loss absolute --biased --outputs 0:1:0.025",
-        uses=("--loss", "--biased", "--outputs", "--privacy", "--uniform-share", "--omit-prior"),
+        uses=("--loss", "--biased", "--outputs", "--circle", "--privacy", "--uniform-share", "--omit-prior"),
     ),
 }
 """Those of which a design must be told the outputs, by options of their own: comparisons and bounds have none."""

@@ -11,21 +11,23 @@ from numpy.typing import ArrayLike
 
 from ...estimators.data.cells import missing_message
 from ...estimators.data.files import FilePath
+from ...estimators.data.numbers import read_column
 from ...estimators.data.texts import missing_texts, read_labels, read_texts
 from ...mechanisms.errors import InputError
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Dots, Told
 from ...mechanisms.spaces.categories import Categories
+from ...mechanisms.spaces.places import COLUMNS, Places
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CategoricalPrior(Shown):
-    """Categories and how frequent each is believed to be.
+    """Categories, or places of the plane, and how frequent each is believed to be.
 
     Parameters
     ----------
     categories : Categories or sequence
-        K of them.
+        K of them; `Places` are points of the plane.
     weights : (K,) array_like
         Non-negative, with a positive sum; divided by it.
 
@@ -133,6 +135,15 @@ class CategoricalPrior(Shown):
         if not 0 < weights.sum() < np.inf:
             raise InputError(f"weights of {str(path)!r} must have a positive sum, got {weights.sum():g}")
         return cls(Categories(labels.tolist()), weights / weights.sum())
+
+    @classmethod
+    def from_places_file(cls, path: FilePath) -> CategoricalPrior:
+        """Return the prior of places of a file's columns ``x``, ``y`` and ``weight``.
+
+        Raises InputError for missing cells, places that come twice, or weights that are no weights.
+        """
+        x, y, weights = (read_column(path, name) for name in (*COLUMNS, "weight"))
+        return cls(Places(np.column_stack([x, y])), weights)
 
 
 def _weight(text: str, row: int, path: FilePath) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
+from ...mechanisms.promise import Metric
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Profile, Told
 from ...mechanisms.table.knot_prior import WEIGHT_SUM_TOLERANCE, KnotPrior, Source
@@ -58,6 +59,9 @@ class Prior(Shown):
     rounded : callable, optional
         Rounds the values themselves to other knots, for `on`. It holds on to them in this process alone: neither
         a pickle nor a copy of a prior has it.
+    period : float, optional
+        After which values are the same again, such as 24 of hours: they are on a circle, and distance is the shorter
+        way round. Larger than the width of the domain.
 
     Raises
     ------
@@ -82,6 +86,7 @@ class Prior(Shown):
     units: str = ""
     count: int | None = None
     rounded: Callable[[int | ArrayLike], Prior] | None = field(default=None, repr=False, compare=False)
+    period: float | None = None
 
     def _line(self) -> dict[str, Any]:
         low, high = self.domain
@@ -91,7 +96,7 @@ class Prior(Shown):
             "mean": self.mean,
             "source": self.source,
             "n": self.count,
-        }
+        } | ({} if self.period is None else {"period": self.period})
 
     def _told(self) -> Told:
         return Told(self._line(), picture=Profile(self.knots, self.weights, units_label("value", self.units), "weight"))
@@ -114,6 +119,8 @@ class Prior(Shown):
             )
         if self.source not in get_args(Source):
             raise InputError(f"source must be one of {', '.join(get_args(Source))}, got {self.source!r}")
+        if self.period is not None and (misfit := Metric(1.0, period=self.period).misfit(knots)):
+            raise InputError(misfit)
         for name, array in (("knots", knots), ("weights", weights / weights.sum()), ("rounding", rounding)):
             array.flags.writeable = False
             object.__setattr__(self, name, array)
@@ -385,7 +392,19 @@ class Prior(Shown):
             )
         if np.ndim(knots) and (given := _ends(as_knots(knots, None))) != self.domain:
             raise InputError(f"the knots must have the ends of the domain, {list(self.domain)}, got {list(given)}")
-        return self.rounded(knots)
+        found = self.rounded(knots)
+        return found if self.period is None else found.with_period(self.period)
+
+    def with_period(self, period: float | None) -> Prior:
+        """The same values on a circle of that period, or on a line for None; InputError unless it exceeds their width.
+
+        Example
+        -------
+        >>> from optldp import Prior
+        >>> Prior.even([0, 6, 12, 18]).with_period(24).period
+        24
+        """
+        return replace(self, period=period)
 
     def coarsened(self, knots: ArrayLike) -> Prior:
         """The same values rounded to some of the knots only, both ends included; exact.

@@ -27,7 +27,7 @@ from ...mechanisms.floors import FloorForm
 from ...mechanisms.floors.form import expanded
 from ...mechanisms.key_value import KeyValueMechanism
 from ...mechanisms.printable import shortened
-from ...mechanisms.promise import Metric, Pure
+from ...mechanisms.promise import Metric, Promise, Pure
 from ...mechanisms.statistics import as_supports
 from ..methods.oracles import ORACLES
 from ..objectives.biased import biased_facts, cut_words
@@ -105,7 +105,7 @@ def _numbers(table: TabulatedMechanism | FloorForm, n: int) -> Front:
     found = verification_of(table)
     assert found is not None  # of all that is of one number
     low, high = table.domain
-    promise, odds, believed = promise_words(table.promise, _widest(table), table.units)
+    promise, odds, believed = promise_words(table.promise, _widest(table.promise, table.knots), table.units)
     errors, said = _mean_errors(table, found, n)
     return Front(
         protects=(
@@ -123,12 +123,12 @@ def _numbers(table: TabulatedMechanism | FloorForm, n: int) -> Front:
     )
 
 
-def _widest(table: TabulatedMechanism | FloorForm) -> float:
+def _widest(promise: Promise, values: np.ndarray) -> float:
     """How far two values are apart at most, by the distance that the promise is of."""
-    if not isinstance(table.promise, Metric):
-        return table.domain[1] - table.domain[0]
-    limits = table.promise.limits(table.knots)
-    return float(limits[np.isfinite(limits)].max()) / table.promise.epsilon
+    if not isinstance(promise, Metric):
+        return float(values[-1] - values[0])
+    limits = promise.limits(values)
+    return float(limits[np.isfinite(limits)].max()) / promise.epsilon
 
 
 def _outputs(table: TabulatedMechanism | FloorForm) -> str:
@@ -251,8 +251,8 @@ def _carried(table: TabulatedMechanism | FloorForm) -> tuple[str, ...]:
 
 @_front.register(CategoricalMechanism)
 def _categories(made: CategoricalMechanism, n: int) -> Front:
-    labels, units = made.categories.labels, Pure(made.epsilon)
-    promise, odds, believed = promise_words(units, 0.0)
+    labels, units = made.categories.labels, made.promise
+    promise, odds, believed = promise_words(units, _widest(made.promise, np.arange(len(labels))))
     errors, said = _share_errors(made, n)
     return Front(
         protects=(
@@ -277,7 +277,8 @@ def _sent(made: Any) -> str:
 
 @_sent.register
 def _(made: CategoricalTable) -> str:
-    return f"One of {made.numerators.shape[1]:,} numbers."
+    what = "numbers" if made.outputs is None else "places"
+    return f"One of {made.numerators.shape[1]:,} {what}."
 
 
 @_sent.register
@@ -330,6 +331,8 @@ def _proof(made: Bundle) -> tuple[str, ...]:
 
 
 def _beside_oracles(made: CategoricalMechanism, n: int) -> tuple[str, ...]:
+    if not isinstance(made.promise, Pure):  # which is what oracles keep
+        return ()
     try:
         own = _share_variance(made)
         few = len(made.categories) <= MOST_DECODED

@@ -299,6 +299,24 @@ def _require_modest(columns: int, file: str) -> None:
     require_affordable(f"the {columns} columns of {file!r}", columns_cost(columns), "keep those that are needed")
 
 
+def columns_of(path: FilePath) -> list[str]:
+    """Return the names of a data file's columns; InputError for a file that cannot be opened.
+
+    Example
+    -------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("id,x\\nann,1\\n")
+    >>> columns_of(path)
+    ['id', 'x']
+    """
+    try:
+        with connected() as connection:
+            return open_file(connection, path)[1]
+    except UNREADABLE_FILE as error:
+        raise unreadable(path, error) from None
+
+
 def column_position(names: Sequence[str], column: str, where: str) -> int:
     """Return the place of a column among the names, or raise InputError unless it is there once.
 

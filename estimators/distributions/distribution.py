@@ -55,6 +55,21 @@ class Ranges(NamedTuple):
     interval: Interval
 
 
+class CircularMean(NamedTuple):
+    """The mean of values on a circle.
+
+    Parameters
+    ----------
+    value : float
+        From 0 to the period, in units of the values.
+    length : float
+        Resultant length, from 0 to 1: 1 if all values are the same, near 0 if no direction is the mean one.
+    """
+
+    value: float
+    length: float
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class DistributionEstimate(Estimate):
     """Weights of a grid's components, their scatter, and how converged they are.
@@ -260,6 +275,27 @@ class DistributionEstimate(Estimate):
             return MeanEstimate(*about)
         points = explained.points
         return BoundedMean(*about, ends=Question(explained, "ends", (points, points)))
+
+    def circular_mean(self, period: float) -> CircularMean:
+        """Return the mean direction of values on a circle of this period; InputError unless it is positive.
+
+        Source: Mardia and Jupp (2000), "Directional Statistics", section 2.2.
+
+        Example
+        -------
+        >>> import numpy as np
+        >>> from optldp.estimators import count, estimate_distribution
+        >>> from optldp.mechanisms import grr
+        >>> table = grr([0.0, 6.0, 12.0, 18.0], 5.0)
+        >>> reports = table.sample(np.repeat([0.0, 6.0, 12.0, 18.0], [500, 200, 0, 200]), np.random.default_rng(3))
+        >>> mean = estimate_distribution(count(table, reports), method="em").circular_mean(24.0)
+        >>> round(mean.value % 24) % 24, round(mean.length, 2)
+        (0, 0.56)
+        """
+        if not 0 < period < np.inf:
+            raise InputError(f"period must be a positive number, got {period!r}")
+        pull = complex(self.value @ np.exp(2j * np.pi / period * self.grid.points))
+        return CircularMean(float(np.angle(pull) * period / (2 * np.pi) % period), abs(pull))
 
     def variance(self) -> NumberEstimate:
         """Return the variance of the components' points, squared units.

@@ -1,4 +1,4 @@
-"""A table whose rows are categories: randomised response, and whatever design makes of a prior."""
+"""A table whose rows are categories, or places: randomised response, and whatever design makes of a prior."""
 
 from __future__ import annotations
 
@@ -15,19 +15,27 @@ from ..budget import check_epsilon
 from ..documents.bundle import Nested
 from ..documents.exact_table import numerators_from_document, require_denominator
 from ..errors import TableError
+from ..exactness.promises import evidence
 from ..integers.exponential import exponential_below
 from ..integers.numerators import DENOMINATOR, check_numerators, tightest_output
-from ..integers.rounding import round_rows
+from ..integers.rounding import round_rows, round_within
 from ..laws.drawing import invert_rows
 from ..laws.law import Words
 from ..laws.random_words import draw53
+from ..promise import Metric, Promise, Pure
+from ..promise.document import promise_from_document, promise_to_document
 from ..report_text import integers_of_text, report_numbers, require_possible
 from ..shown.over_floor import FAVOUR, favour
 from ..shown.told import HeatMap, Told
 from ..spaces.categories import Categories
+from ..spaces.places import Places
 from ..statistics import Outputs
+from ..table.exact_rounding import pair_boxes
 from ..table.provenance import Provenance
 from .mechanism import CategoricalMechanism, shared_members
+
+OUTPUTS, PROMISE = "outputs", "promise"
+"""Members of the file of a table of places."""
 
 MAX_SUM_ERROR = 1e-12
 """Summing 1e4 doubles that ought to give one errs by about 1e-14."""
@@ -37,6 +45,8 @@ MAX_SUM_ERROR = 1e-12
 class CategoricalTable(CategoricalMechanism):
     """The probability of each of m outputs under each category; a report is the number of an output.
 
+    Categories may be places, and outputs are then places, too. Privacy may be by the distance of places.
+
     Parameters
     ----------
     categories : Categories
@@ -45,11 +55,15 @@ class CategoricalTable(CategoricalMechanism):
     provenance : Provenance
     numerators : (K, m) array_like of int
         Over 2^53, in rows that sum to it.
+    outputs : Places, optional
+        What is reported, m of them, where categories are `Places`.
+    per_unit : bool
+        Whether epsilon is per unit of the distance between two places.
 
     Raises
     ------
     TableError
-        Numerators of another shape or sum.
+        Numerators of another shape or sum, or outputs that do not fit.
 
     Example
     -------
@@ -61,6 +75,8 @@ class CategoricalTable(CategoricalMechanism):
 
     kind: ClassVar[str] = "categorical-table"
     numerators: np.ndarray
+    outputs: Places | None = None
+    per_unit: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -70,6 +86,16 @@ class CategoricalTable(CategoricalMechanism):
         checked = check_numerators(matrix.astype(np.int64))
         checked.setflags(write=False)
         object.__setattr__(self, "numerators", checked)
+        if self.outputs is None:
+            if self.per_unit:
+                raise TableError("privacy by distance is of places, which a table reports, got no outputs: give them")
+            if isinstance(self.categories, Places):  # as labels like any others
+                object.__setattr__(self, "categories", Categories(self.categories.labels))
+        elif not isinstance(self.categories, Places) or len(self.outputs) != matrix.shape[1]:
+            raise TableError(
+                f"outputs must be places, one for each of {matrix.shape[1]} columns of a table of places, got "
+                f"{len(self.outputs)} of a table of {type(self.categories).__name__}"
+            )
 
     @classmethod
     def from_probabilities(
@@ -79,10 +105,21 @@ class CategoricalTable(CategoricalMechanism):
         epsilon: float,
         *,
         provenance: Provenance | None = None,
+        outputs: Places | None = None,
+        per_unit: bool = False,
     ) -> Self:
         """Return the table with these probabilities (K, m) rounded to whole numbers, towards more privacy.
 
         Raises InputError or TableError for probabilities that are none, or that are not private.
+
+        Example
+        -------
+        >>> from optldp.mechanisms.categorical import CategoricalTable
+        >>> from optldp.mechanisms.spaces.places import Places
+        >>> two = Places([[0, 0], [3, 4]])
+        >>> made = CategoricalTable.from_probabilities(two, [[0.9, 0.1], [0.1, 0.9]], 0.5, outputs=two, per_unit=True)
+        >>> str(made.promise), made.failures(), made.to_text(made.sample([[3, 4]], np.random.default_rng(1)))
+        ('epsilon 0.5 per unit of distance', (), ['3,4'])
         """
         names = Categories.of(categories)
         matrix = np.asarray(probabilities, dtype=np.float64)
@@ -93,13 +130,19 @@ class CategoricalTable(CategoricalMechanism):
         ):
             raise TableError("probabilities must be non-negative in rows that sum to 1 within 1e-12")
         nowhere = [Fraction(0)]  # outputs have no place, so there are no means to keep
-        limit = exponential_below(Fraction(check_epsilon(epsilon)))
-        numerators = round_rows(matrix, limit, nowhere * matrix.shape[1], nowhere * len(matrix))
-        return cls(names, epsilon, provenance or Provenance(), numerators)
+        means, targets = nowhere * matrix.shape[1], nowhere * len(matrix)
+        if per_unit and isinstance(names, Places):
+            boxes = pair_boxes(np.arange(len(names)), matrix, names.metric(check_epsilon(epsilon)))
+            numerators = round_within(matrix, *boxes, means, targets)
+        else:
+            limit = exponential_below(Fraction(check_epsilon(epsilon)))
+            numerators = round_rows(matrix, limit, means, targets)
+        return cls(names, epsilon, provenance or Provenance(), numerators, outputs, per_unit)
 
     def _told(self) -> Told:
         told, labels, m = super()._told(), self.categories.labels, self.numerators.shape[1]
-        ends = (labels[0], labels[-1]), ("0", str(m - 1))
+        reports = tuple(map(str, range(m))) if self.outputs is None else self.outputs.labels
+        ends = (labels[0], labels[-1]), (reports[0], reports[-1])
         return Told(
             told.facts | {"outputs": m},
             picture=HeatMap(favour(self.probabilities), "category", "report", *ends, FAVOUR),
@@ -114,13 +157,25 @@ class CategoricalTable(CategoricalMechanism):
         }
 
     def members(self) -> dict[str, Any]:
-        return super().members() | {"denominator": DENOMINATOR, "numerators": self.numerators}
+        of_places: dict[str, Any] = {} if self.outputs is None else {OUTPUTS: list(self.outputs.labels)}
+        if self.per_unit:
+            of_places[PROMISE] = promise_to_document(Metric(self.epsilon))
+        return super().members() | {"denominator": DENOMINATOR, "numerators": self.numerators} | of_places
 
     @classmethod
     def from_members(cls, members: Mapping[str, Any], nested: Nested) -> Self:
-        shared = shared_members(members, ("denominator", "numerators"))
+        beside = [name for name in (OUTPUTS, PROMISE) if name in members]
+        names, epsilon, origin = shared_members(members, ("denominator", "numerators", *beside))
         require_denominator(members["denominator"])
-        return cls(*shared, numerators_from_document(members["numerators"]))
+        numerators = numerators_from_document(members["numerators"])
+        if OUTPUTS not in members:
+            return cls(names, epsilon, origin, numerators, None, PROMISE in members)
+        if not isinstance(members[OUTPUTS], list) or not all(isinstance(label, str) for label in members[OUTPUTS]):
+            raise TableError("outputs must be a list of texts, a place each")
+        if PROMISE in members and promise_from_document(epsilon, members[PROMISE]) != Metric(epsilon):
+            raise TableError(f"a table of places must promise {Metric(epsilon)}, got {members[PROMISE]!r:.60}")
+        outputs = Places.of_labels(members[OUTPUTS])
+        return cls(Places.of_labels(names.labels), epsilon, origin, numerators, outputs, PROMISE in members)
 
     @property
     def probabilities(self) -> np.ndarray:
@@ -136,8 +191,27 @@ class CategoricalTable(CategoricalMechanism):
     def _outputs(self) -> Outputs:
         return Outputs(self.probabilities)
 
+    @property
+    def promise(self) -> Promise:
+        """Pure privacy of its budget, or so much per unit of distance."""
+        return self._promise
+
+    @cached_property
+    def _promise(self) -> Promise:
+        if self.per_unit and isinstance(self.categories, Places):
+            return self.categories.metric(self.epsilon)
+        return Pure(self.epsilon)
+
+    def failures(self) -> tuple[str, ...]:
+        """Return what breaks the promise of privacy, recomputed from the numbers by whole-number arithmetic."""
+        if not self.per_unit:
+            return super().failures()
+        fault = evidence(self.promise, np.arange(len(self.categories)), self.numerators).fault
+        return (fault,) if fault else ()
+
     def nature(self) -> dict[str, object]:
-        return super().nature() | {"numbers of outputs": self.numerators.shape[1]}
+        places = {} if self.outputs is None else {"places of outputs": self.outputs.labels}
+        return super().nature() | {"numbers of outputs": self.numerators.shape[1]} | places
 
     def draw(self, codes: np.ndarray, words: Words) -> np.ndarray:
         return invert_rows(np.cumsum(self.numerators, axis=1), codes, draw53(words, codes.size))
@@ -155,10 +229,12 @@ class CategoricalTable(CategoricalMechanism):
         return np.arange(self.numerators.shape[1])
 
     def to_text(self, reports: np.ndarray) -> list[str]:
-        return list(map(str, reports.tolist()))
+        if self.outputs is None:
+            return list(map(str, reports.tolist()))
+        return [self.outputs.labels[report] for report in reports.tolist()]
 
     def from_text(self, texts: Sequence[str]) -> np.ndarray:
-        return self.checked_reports(integers_of_text(texts))
+        return self.checked_reports(integers_of_text(texts) if self.outputs is None else self.outputs.codes(texts))
 
     @property
     def largest_ratio(self) -> Fraction | None:

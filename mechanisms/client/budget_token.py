@@ -24,6 +24,11 @@ class Provable(Protocol):
         """The budget that it claims to keep."""
         ...
 
+    @property
+    def promise(self) -> Promise | None:
+        """What it promises of any two inputs; None where its parts have promises of their own."""
+        ...
+
     def failures(self) -> tuple[str, ...]:
         """Return what breaks the claim."""
         ...
@@ -151,9 +156,11 @@ def unproved(mechanism: TabulatedMechanism | Provable, privacy: Promise) -> str:
     """Say why a table is not proved to keep its promise and this one, once for all clients asked; "" if it is.
 
     A table of another kind of promise is refused, unless it is a pure one where all but a delta would do, or both are
-    of pairs of knots. What is no table promises pure privacy.
+    of pairs of knots. Of what is no table of numbers pure privacy alone is known here.
     """
-    promise = mechanism.promise if isinstance(mechanism, TabulatedMechanism) else Pure(mechanism.epsilon)
+    promise = mechanism.promise or Pure(mechanism.epsilon)
+    if not isinstance(mechanism, TabulatedMechanism) and not isinstance(promise, Pure):
+        return f"it promises {promise}, of places, which no budget here speaks of: draw reports of these with a Sampler"
     alike = isinstance(promise, OfPairs) and isinstance(privacy, OfPairs)
     within = isinstance(promise, Pure) and isinstance(privacy, Approximate)
     if type(promise) is not type(privacy) and not (alike or within):

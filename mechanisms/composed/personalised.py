@@ -23,6 +23,7 @@ from ..errors import InputError, TableError
 from ..exactness.proof import failures_of
 from ..key_value.mechanism import KeyValueMechanism
 from ..laws.law import Words
+from ..promise import Pure
 from ..report_text import integers_of_text, report_numbers
 from ..shown.told import Dots, Told
 from ..spaces.columns import naming
@@ -362,6 +363,8 @@ def _require_level(level: object) -> None:
         )
     if isinstance(level, TabulatedMechanism):
         require_exact(f"the table of level {level.epsilon:g}", level)
+    elif level.promise is not None and not isinstance(level.promise, Pure):
+        raise InputError(f"levels must promise pure epsilon-LDP, got one that promises {level.promise}")
 
 
 def require_rising(epsilons: Sequence[float]) -> None:

@@ -11,6 +11,7 @@ from ..categorical.mechanism import CategoricalMechanism
 from ..errors import InputError
 from ..laws.domain import values_inside
 from ..laws.random_words import random_words
+from ..promise import Promise
 from ..table.exact_sampling import ordered_bits, rounded
 
 
@@ -68,6 +69,11 @@ class RoundedOracle:
     def epsilon(self) -> float:
         """The privacy budget that a report spends."""
         return self.oracle.epsilon
+
+    @property
+    def promise(self) -> Promise:
+        """What the oracle promises."""
+        return self.oracle.promise
 
     def failures(self) -> tuple[str, ...]:
         """Return what breaks the oracle's promise, by whole numbers; nothing for one that keeps it."""

@@ -5,7 +5,7 @@ from abc import abstractmethod
 from fractions import Fraction
 
 from ..integers.exponential import exponential_below
-from ..promise import Pure
+from ..promise import Promise, Pure
 from .bundle import Bundle
 
 
@@ -16,8 +16,8 @@ class ExactMechanism(Bundle):
     """The privacy budget that it claims to keep."""
 
     @property
-    def promise(self) -> Pure:
-        """Pure privacy of its budget."""
+    def promise(self) -> Promise:
+        """Pure privacy of its budget, unless it says something else."""
         return Pure(self.epsilon)
 
     @property

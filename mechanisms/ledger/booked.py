@@ -1,10 +1,13 @@
 """What a ledger books: any mechanism of one promise, whose reports and values it keeps as bytes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from ..budget import MAX_EPSILON
+from ..categorical.table import CategoricalTable
 from ..channel import Channel
 from ..client.sampler import Sampler
 from ..errors import InputError, TableError
@@ -92,15 +95,20 @@ def _proved(mechanism: Channel) -> BookedMechanism:
 def _cost(mechanism: Channel) -> float:
     """The epsilon of pure privacy that a report costs: of a promise of pairs the largest log-ratio, proved as well."""
     promise = mechanism.promise
-    if not isinstance(promise, OfPairs) or not isinstance(mechanism, TabulatedMechanism):
+    table = isinstance(mechanism, TabulatedMechanism)
+    if not isinstance(promise, OfPairs) or not (table or isinstance(mechanism, CategoricalTable)):
         if not isinstance(promise, Pure):
             raise TableError(f"a ledger books pure privacy, got a table that promises {promise}")
         return promise.epsilon
-    most = float(promise.limits(mechanism.knots).max())
+    values = mechanism.knots if table else np.arange(len(mechanism.categories))
+    most = float(promise.limits(values).max())
     if most > MAX_EPSILON:
         raise TableError(
             f"a ledger books the largest log-ratio of two values, at most {MAX_EPSILON:g}, got {most:g} of a table "
             f"that promises {promise}"
         )
-    require_proved(mechanism, epsilon=most)
+    if table:
+        require_proved(mechanism, epsilon=most)
+    else:
+        replace(mechanism, epsilon=most, per_unit=False).require_private()
     return most

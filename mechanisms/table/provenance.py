@@ -12,6 +12,9 @@ from ..errors import InputError
 Scalar = str | float | int | bool | None
 Parameter = Scalar | list[Scalar]
 
+PERIOD = "period"
+"""The parameter that says that values are on a circle."""
+
 
 @cache
 def installed_version() -> str:
@@ -80,6 +83,13 @@ class Provenance:
     def is_for_error(self) -> bool:
         """Whether the parameters say that reports are biased on purpose, for the mean of `n` users."""
         return self.parameters.get("unbiased") is False and "n" in self.parameters
+
+    @property
+    def period(self) -> float | None:
+        """The period of the circle that values are on, if the parameters say so."""
+        said = self.parameters.get(PERIOD)
+        usable = isinstance(said, int | float) and not isinstance(said, bool) and 0 < said < math.inf
+        return said if usable else None
 
 
 def _plain_mapping(name: str, mapping: object) -> dict[str, Parameter]:

@@ -4,8 +4,9 @@
 Where the cone is a tree it goes to an interior point: variables are the nodes of every column (`tree_program`), a
 Newton step (`newton`) eliminates them from the leaves (`elimination`), what couples the outputs is a sum of inverses
 over them (`covariance`), `interior_point` has the loop, and `thinning` leaves out outputs that are hardly reported.
-Elsewhere, and where that fails, rows go to HiGHS (`highs`). `repair` makes any solver's table right. Another loss is
-another matrix; another way to solve is another file, whose answers are judged by `program` alone.
+Large cones of any other form go the same way with a matrix for each output (`graph_program`). Elsewhere, and where that
+fails, rows go to HiGHS (`highs`). `repair` makes any solver's table right. Another loss is another matrix; another way
+to solve is another file, whose answers are judged by `program` alone.
 """
 
 from ...mechanisms.lazy_names import lazy_names

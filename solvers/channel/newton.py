@@ -16,7 +16,6 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
-from .covariance import coupled
 from .tree_program import Missing, Point, TreeProgram
 
 REFINEMENTS = 3
@@ -46,7 +45,7 @@ class Newton:
         self.beside = np.zeros((kinds, n))
         if at.w.size:
             self.beside[-1] = at.w / at.z
-        sums = coupled(tree.visits, tree.program.cone.places, self.eliminated, tree.factors).reshape(kinds * n, -1)
+        sums = tree.coupled(self.eliminated).reshape(kinds * n, -1)
         self.scale, self.factor = _factored(sums + np.diag(self.beside.ravel()))
         border = np.zeros((kinds, n))
         border[-1] = 1

@@ -14,17 +14,27 @@ import numpy as np
 from ...mechanisms.errors import InputError, SolverError
 from ..arrays import Array
 from ..certificate import Optimum, check_tolerance
+from .graph_program import GraphProgram, near
 from .highs import solve_with_highs
-from .interior_point import interior_point
+from .interior_point import interior_point, mended
 from .program import ChannelProgram
 from .repair import repaired
 from .thinning import thinned
-from .tree_program import TreeProgram
+from .tree_program import Point, TreeProgram
 
-Solver = Literal["choose", "tree", "highs"]
+Solver = Literal["choose", "tree", "graph", "highs"]
 
 WITHIN = 0.5
 """Share of the tolerance that the interior point may leave: the rest is for outputs that are left out, and repair."""
+
+LARGE, HOPELESS = 2**14, 2**16
+"""Rows that HiGHS solves in a few seconds; and from which on its patience is in vain."""
+
+ROUGH = 3e-3
+"""Relative gap that is small enough where rows are left out: what all rows cost in the end is more."""
+
+FAR = 0.1
+"""What a table may be changed by where rows were left out."""
 
 PATIENCE = 60.0
 """Seconds that HiGHS has to better a table whose gap the interior point has left open."""
@@ -38,10 +48,11 @@ def solve_channel(program: ChannelProgram, *, tolerance: float = 1e-6, solver: S
     program : ChannelProgram
     tolerance : float
         Relative gap to reach.
-    solver : {"choose", "tree", "highs"}
+    solver : {"choose", "tree", "graph", "highs"}
         "tree": the interior point for cones that are trees in which every value has a node of its own. "highs": rows
-        to HiGHS. By default the first where it can, and the second where that fails or leaves the gap open, and where
-        ratios may be infinite: its zeros are zeros.
+        to HiGHS. "graph": an interior point with a matrix for each output, for large cones of any other form; of many
+        rows the nearest alone. By default the first where it can, and the second where that fails or leaves the gap
+        open, and where ratios may be infinite: its zeros are zeros.
 
     Returns
     -------
@@ -67,19 +78,22 @@ def solve_channel(program: ChannelProgram, *, tolerance: float = 1e-6, solver: S
     (0.145876, 'optimal', 'tree')
     """
     check_tolerance(tolerance)
+    if solver == "graph":
+        return _on_graph(program, tolerance)
     takes = TreeProgram.takes(program)
     finite = np.isfinite(program.cone.closed).all()  # else values may report what others never do
-    if solver == "highs" or (solver == "choose" and not (takes and finite)):
+    large = solver == "choose" and _is_large(program)
+    if solver == "highs" or (solver == "choose" and not (takes and finite) and not large):
         return _with_highs(program, tolerance)
-    if not takes:
+    if not takes and not large:
         raise InputError("the solver of trees takes cones that are trees with a node for each value: choose HiGHS")
     if solver == "tree":
         return _on_tree(program, tolerance)
     try:
-        found = _on_tree(program, tolerance)
+        found = _on_graph(program, tolerance) if large else _on_tree(program, tolerance)
     except SolverError:
         return _with_highs(program, tolerance)
-    if found.gap <= tolerance:
+    if found.gap <= tolerance or len(program.cone.logs) * program.losses.shape[1] > HOPELESS:
         return found
     try:
         other = _with_highs(program, tolerance, PATIENCE)
@@ -96,6 +110,35 @@ def _on_tree(program: ChannelProgram, tolerance: float) -> Optimum[Array]:
     table = thinned(tree, at, bound + tolerance * abs(bound), tolerance)
     seconds = time.perf_counter() - started
     return Optimum(table, program.value(table), bound, proof, tolerance, steps, seconds, "tree")
+
+
+def _is_large(program: ChannelProgram) -> bool:
+    """Whether HiGHS would take long, and matrices do not."""
+    rows = len(program.cone.logs) * program.losses.shape[1]
+    return program.cone.tree is None and rows > LARGE and GraphProgram.takes(program)
+
+
+def _on_graph(program: ChannelProgram, tolerance: float) -> Optimum[Array]:
+    started = time.perf_counter()
+    if not GraphProgram.takes(program):
+        raise InputError("the solver of graphs takes cones with a node for each value and finite ratios: choose HiGHS")
+    few = near(program)
+    graph = GraphProgram(few)
+    at, steps = interior_point(graph, WITHIN * tolerance if few is program else max(tolerance, ROUGH))
+    proof = graph.proof(at)
+    if few is program:
+        table = repaired(program, mended(graph, at).s[program.cone.places])
+    else:
+        table = repaired(program, at.s[program.cone.places] / _excess(program, at), most=FAR)
+    seconds = time.perf_counter() - started
+    bound = program.bound(**proof)
+    return Optimum(table, program.value(table), bound, proof, tolerance, steps, seconds, "graph")
+
+
+def _excess(program: ChannelProgram, at: Point) -> float:
+    """The largest sum of a row once its columns are raised into the cone, at least one."""
+    raised = program.cone.raised(np.maximum(at.s[program.cone.places], 0.0))
+    return max(float(raised.sum(1).max()), 1.0)
 
 
 def _with_highs(program: ChannelProgram, tolerance: float, time_limit: float | None = None) -> Optimum[Array]:

@@ -26,8 +26,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...mechanisms.errors import InputError
-from ..arrays import Array
-from ..cone import Cone, cheapest
+from ..arrays import Array, Indices
+from ..cone import Cone, cheapest, flow_prices
 from .reach import reach
 
 ROUNDING = 1e-13
@@ -124,7 +124,14 @@ class ChannelProgram:
         each = (self.losses * table).sum(1)
         return float((1 - self.share) * self.weights @ each + self.share * each.max())
 
-    def bound(self, lam: Array, nu: Array | None = None, worst: Array | None = None) -> float:
+    def bound(
+        self,
+        lam: Array,
+        nu: Array | None = None,
+        worst: Array | None = None,
+        pairs: Array | None = None,
+        flow: Array | None = None,
+    ) -> float:
         """Return what no table is worth less than, from any multipliers; the cone's oracle answers for each output.
 
         Parameters
@@ -132,6 +139,9 @@ class ChannelProgram:
         lam, nu : (n,) ndarray
         worst : (n,) ndarray, optional
             Weights of the values whose loss is the worst, of any size; negative ones count as zero.
+        pairs, flow : (2, r), (r, m) ndarray, optional
+            Multipliers on the limits of some pairs of values, which then answer in place of the oracle: few limits
+            allow more than all, so that what they prove holds.
         """
         n = self.cone.values
         q = np.maximum(np.zeros(n) if worst is None else worst, 0.0)
@@ -140,6 +150,16 @@ class ChannelProgram:
         costs = rho[:, None] * self.losses - np.asarray(lam)[:, None]
         if self.deviations is not None and nu is not None:
             costs = costs - np.asarray(nu)[:, None] * self.deviations
-        prices, _ = cheapest(self.cone, costs, even_weights(self.weights))
+        weights = even_weights(self.weights)
+        if pairs is None or flow is None:
+            prices, _ = cheapest(self.cone, costs, weights)
+        else:
+            prices = flow_prices(_on_pairs(self.cone, *pairs.astype(np.intp)), costs, weights, flow)
         margin = ROUNDING * (np.abs(lam).sum() + abs(prices.min()))
         return float(np.sum(lam) + prices.min() - margin)
+
+
+def _on_pairs(cone: Cone, below: Indices, above: Indices) -> Cone:
+    """The cone by what it promises of some pairs of values alone, a node each."""
+    n = cone.values
+    return Cone(cone.closed, np.arange(n), n, below, above, cone.closed[below, above])

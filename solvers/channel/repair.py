@@ -32,8 +32,8 @@ MOST = 1e-3
 """The largest share of the table inside, and what rows may lack: a solver that leaves more has found nothing."""
 
 
-def repaired(program: ChannelProgram, table: Array) -> Array:
-    """Return a table (n, m) near the given one with columns in the cone and rows right.
+def repaired(program: ChannelProgram, table: Array, most: float = MOST) -> Array:
+    """Return a table (n, m) near the given one with columns in the cone and rows right, changed by `most` at most.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def repaired(program: ChannelProgram, table: Array) -> Array:
     for columns in _places(program, raised):
         base, lack = _base(program, columns), _lack(program, raised, columns)
         share = ROOM * max(_share(program.cone, base[:, k], lack[:, k]) for k in range(len(columns)))
-        if share <= MOST and np.abs(lack).max() <= MOST:
+        if share <= most and np.abs(lack).max() <= most:
             mended = raised.copy()
             mended[:, columns] += lack + share * base
             return _checked(program, mended / (1 + share))

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
-from .covariance import Visit, visits
-from .elimination import Elimination
+from .covariance import Visit, coupled, visits
+from .elimination import Eliminated, Elimination
 from .program import ChannelProgram
 
 
@@ -62,8 +62,7 @@ class Point(NamedTuple):
 
 
 def _length(at: Array, by: Array) -> float:
-    falls = by < 0
-    return float((at[falls] / -by[falls]).min(initial=1.0))
+    return float(np.divide(at, -by, out=np.ones_like(at), where=by < 0).min(initial=1.0))
 
 
 class Missing(NamedTuple):
@@ -130,6 +129,10 @@ class TreeProgram:
         """G and G'."""
         rows = self.program.cone.rows
         return rows, sparse.csr_array(rows.T)
+
+    def coupled(self, eliminated: Eliminated) -> Array:
+        """Return A K^-1 A' of all outputs (kinds, n, kinds, n)."""
+        return coupled(self.visits, self.program.cone.places, eliminated, self.factors)
 
     def rows(self, s: Array) -> Array:
         """Return A s (k, n)."""

@@ -38,7 +38,10 @@ HOLES: Mapping[str, Mapping[tuple[str, ...], str]] = {
         LEVELS: "the mechanism of the user's level is booked",
     },
     "poisoned": {LEVELS: "depends on how many users chose which level"},
-    "evaluated": {PAIRS: "what pairs cost depends on each key's share and values together"},
+    "evaluated": {
+        ("places",): "private by distance, for which categories have no design to compare with",
+        PAIRS: "what pairs cost depends on each key's share and values together",
+    },
     "audited": {
         OTHERS: "draws no reports",
         ("delta",): "an audit bounds log-ratios from below, and (epsilon, delta) bounds none from above",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import singledispatch
 from typing import Any, Generic, TypeVar
 
@@ -15,6 +16,7 @@ from ....mechanisms.categorical.local_hashing import LocalHashing
 from ....mechanisms.categorical.numbered_reports import NumberedReports
 from ....mechanisms.categorical.table import CategoricalTable
 from ....mechanisms.errors import unwired
+from ....mechanisms.promise import OfPairs, Promise
 from .events import MOST_COLUMNS, STATED, Columns, Family
 from .inputs import positions_to_try, stated_codes, worst_pairs
 from .spellings import spellings
@@ -49,7 +51,7 @@ class CategoryKind(Kind, Generic[M]):
         self.positions = positions_to_try(len(mechanism.categories))
         self.labels = np.array(mechanism.categories.labels)[self.positions]
         self.weights = np.ones(self.positions.size)
-        self.claims = np.full((self.positions.size,) * 2, epsilon)
+        self.claims = _claims(mechanism.promise, epsilon, len(mechanism.categories))[np.ix_(*[self.positions] * 2)]
 
     def at(self, mechanism: M, epsilon: float) -> CategoryKind[Any]:
         return category_kind(mechanism, epsilon)
@@ -99,6 +101,13 @@ class CategoryKind(Kind, Generic[M]):
     @abstractmethod
     def outside(self, columns: Columns, mechanism: M) -> np.ndarray:
         """Return which reports are none of such a mechanism's, (N,) bool."""
+
+
+def _claims(promise: Promise, epsilon: float, many: int) -> np.ndarray:
+    """The log-ratio (K, K) that each two categories may have, by a promise of such an epsilon."""
+    if isinstance(promise, OfPairs):
+        return replace(promise, epsilon=epsilon).limits(np.arange(many))
+    return np.full((many, many), epsilon)
 
 
 class OutputKind(CategoryKind[CategoricalTable]):

@@ -83,13 +83,22 @@ class DesignOptions(ObjectiveOptions):
             rich_help_panel=PANEL,
         ),
     ] = "expected"
+    circle: Annotated[
+        float | None,
+        typer.Option(
+            "--circle",
+            metavar="PERIOD",
+            help="Values are on a circle, of hours of 24 for instance. Distance is the shorter way round, in --privacy "
+            "metric and in losses; reports may be biased, and are the values themselves without --outputs.",
+        ),
+    ] = None
     loss: Annotated[
         str | None,
         typer.Option(
             "--loss",
-            help="What one report costs: absolute, squared, zero-one, or a file of numbers, a row for each value and a "
-            "column for each of --outputs, no header; of categories zero-one, or a file with a column for each. "
-            "The least expected loss; with --objective minimax the worst.",
+            help="What one report costs: absolute, squared, zero-one, circular (with --circle), or a file of numbers, "
+            "a row for each value and a column for each of --outputs, no header; of categories zero-one, or a file with "
+            "a column for each. The least expected loss; with --objective minimax the worst.",
             rich_help_panel=PANEL,
         ),
     ] = None
@@ -222,6 +231,8 @@ class DesignOptions(ObjectiveOptions):
     @cached_property
     def kind(self) -> DesignKind | OneTable:
         """What is to be designed; InputError for an unknown objective."""
+        if self.of_places:
+            return DesignKind.PLACES
         other = privacy_name(self.privacy) != PURE
         if self.method in NOISES or (other and not self.of_one_report):
             return DesignKind.NOISE
@@ -237,10 +248,21 @@ class DesignOptions(ObjectiveOptions):
             return DesignKind.PROTECTED
         return OneTable(self.wanted.name)
 
+    @cached_property
+    def of_places(self) -> bool:
+        """Whether --prior has columns x and y: places of the plane."""
+        if self.prior_file is None or self.categorical or self.value_column is not None:
+            return False
+        from ....estimators.data.files import columns_of
+        from ....mechanisms.spaces.places import COLUMNS
+
+        return set(COLUMNS) <= set(columns_of(self.prior_file))
+
     @property
     def of_one_report(self) -> bool:
         """Whether a table is wanted for what one report is worth: of a loss, on given outputs, or by distance."""
-        told = self.loss is not None or self.biased or (self.outputs_text is not None and not self.few)
+        told = self.loss is not None or self.biased or self.circle is not None or self.of_places
+        told = told or (self.outputs_text is not None and not self.few)
         return told or of_values(self.privacy, given=self.data is not None or self.prior_file is not None)
 
     @cached_property
@@ -262,7 +284,8 @@ class DesignOptions(ObjectiveOptions):
             several = "--outputs, for --loss, --biased or --privacy,"
             what = "a --loss of categories" if self.categorical else f"a table on {several}"
             raise InputError(f"{what} needs --objective {', '.join(shares)}, got {asked.name}")
-        biased = self.biased or self.categorical  # labels have no mean
+        # Labels have no mean to be unbiased, nor have places or what lies round a circle.
+        biased = self.biased or self.categorical or self.circle is not None or self.of_places
         told = {"loss": self.loss or "squared", "worst": shares[asked.name], "biased": biased}
         return AskedObjective("loss", told)
 
@@ -271,7 +294,7 @@ class DesignOptions(ObjectiveOptions):
         """Whether a table of so many outputs at most is wanted, wherever these are."""
         from ...objectives.at_most import AtMost
 
-        return isinstance(self.outputs, AtMost)
+        return not self.of_places and isinstance(self.outputs, AtMost)
 
     @cached_property
     def outputs(self) -> np.ndarray | AtMost | None:
@@ -373,8 +396,9 @@ class DesignOptions(ObjectiveOptions):
             raise InputError(f"--objective of attributes must be expected or error, got {self.objective!r}")
         useless = {name: value for name, value in given.items() if name not in self.kind.uses}
         refuse_given(f"of no use to {self.kind.label}", useless)
-        needs_outputs = self.biased or self.loss not in (None, "squared")
-        of_loss = isinstance(self.kind, OneTable) and "--loss" in self.kind.uses
+        own = self.of_places or self.circle is not None  # outputs are the values themselves unless others are given
+        needs_outputs = not own and (self.biased or self.loss not in (None, "squared"))
+        of_loss = "--loss" in self.kind.uses and not self.categorical
         if of_loss and (self.few or (self.outputs_text is None and needs_outputs)):
             raise InputError("a table for a loss needs the only reports that there may be: give --outputs LO:HI:STEP")
         if self.few and (self.method_text is not None or self.form is not None or self.automatic):
@@ -382,7 +406,7 @@ class DesignOptions(ObjectiveOptions):
                 "--outputs as a number is for tables of the optimum on given knots: leave --method, --form and "
                 "--knots auto out"
             )
-        _ = self.sure, self.outputs
+        _ = self.sure, self.of_places or self.outputs
         if self.form not in (None, *FORMS):
             raise InputError(f"--form must be one of {', '.join(FORMS)}, got {self.form!r}")
         if self.value_column is not None and not self.categorical:
@@ -398,7 +422,8 @@ class DesignOptions(ObjectiveOptions):
     def prior(self, column: str | None = None) -> tuple[Prior, list[str]]:
         """Read the prior of numbers: of --column or --prior, or of another column of DATA."""
         if column is None:
-            return self.prior_on(self.knot_count, self.units)
+            prior, notes = self.prior_on(self.knot_count, self.units)
+            return prior.with_period(self.circle), notes
         return read_prior(
             self.data, column, self.domain, None, self.knot_count, self.public, True, self.units, clip=self.clip
         )

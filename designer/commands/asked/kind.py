@@ -40,6 +40,10 @@ class DesignKind(Enum):
         ("--method", *_NUMERIC, *_ONE_COLUMN, *_LEVELS, "--leakage", "--n"),
     )
     CATEGORIES = "categories", (*_CATEGORIES, "--tolerance", "--loss", "--objective")
+    PLACES = (
+        "places",
+        ("--prior", "--privacy", "--objective", "--loss", "--biased", "--outputs", "--tolerance", "--uniform-share"),
+    )
     LEVELS_OF_CATEGORIES = "levels of categories", (*_CATEGORIES, *_LEVELS)
     PAIRS = "pairs", _PAIRS
     PROTECTED = (

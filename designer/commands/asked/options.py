@@ -76,7 +76,10 @@ Clip = Annotated[
     bool, typer.Option("--clip", help="Count values outside --range as its nearer end, and say how many there are.")
 ]
 PriorFile = Annotated[
-    Path | None, typer.Option("--prior", help="CSV or Parquet with columns value and weight, instead of DATA.")
+    Path | None,
+    typer.Option(
+        "--prior", help="CSV or Parquet with columns value and weight, instead of DATA; of places x, y, weight."
+    ),
 ]
 Knots = Annotated[
     int | None,

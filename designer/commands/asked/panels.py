@@ -33,7 +33,8 @@ BRIEF = 100
 ASKED = "What is asked"
 
 PANELS = {
-    "Data": "--column --range --clip --missing --drop-missing --categorical --prior --on --key --keep --counts --from",
+    "Data": "--column --range --circle --clip --missing --drop-missing --categorical --prior --on --key --keep "
+    "--counts --from",
     "Privacy": "--epsilon --privacy --public --secret --round --ledger --ledger-key --budget",
     ASKED: "--objective --method --table --mechanism --n --error --of --knots --between --above "
     "--confidence --versus --by",

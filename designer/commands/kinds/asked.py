@@ -127,8 +127,9 @@ class PerturbOptions(LedgerOptions):
         typer.Option("--out", help="Reports to write, .csv, .parquet or - for a pipe: the column report, or output."),
     ]
     force: Force = False
-    column: Annotated[
-        str | None, typer.Option("--column", help="Column of DATA: numbers, categories, or keys of pairs.")
+    columns: Annotated[
+        list[str] | None,
+        typer.Option("--column", help="Column of DATA: numbers, categories, or keys of pairs; of places x, then y."),
     ] = None
     value_column: Annotated[
         str | None, typer.Option("--value-column", help="Column of DATA with the values, for key-value pairs.")
@@ -241,7 +242,7 @@ class PerturbOptions(LedgerOptions):
 
         if self.period is not None and ROUND in (*secret, *self.beside):
             raise InputError(f"the round is written into the column {ROUND!r}, got one of that name: rename it")
-        hidden = {*secret, self.column, self.value_column, self.level_column}
+        hidden = {*secret, *(self.columns or ()), self.value_column, self.level_column}
         for name in self.keep or ():
             if name in hidden:
                 raise InputError(
@@ -313,9 +314,16 @@ class PerturbOptions(LedgerOptions):
 
         return read_keys(self.data, [column], self.key)
 
+    @property
+    def column(self) -> str | None:
+        """The one column of values, None if none was named; InputError for several."""
+        if len(names := self.columns or [None]) > 1:
+            raise InputError(f"this mechanism takes one --column, got {len(names)}: two are for places")
+        return names[0]
+
     def needed(self, option: str) -> str:
         """Return the column that an option names; InputError where it was not given."""
-        value = self.given().get(option)
+        value = self.column if option == "--column" else self.given().get(option)
         if not isinstance(value, str):
             raise InputError(f"this mechanism needs {option}, got none: name the column of DATA")
         return value

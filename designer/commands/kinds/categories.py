@@ -15,6 +15,7 @@ from ....estimators.methods import FREQUENCY_METHODS
 from ....mechanisms.adopted.adoption import DRAWN_BY, FORM, written_of
 from ....mechanisms.adopted.mark import MARK, is_adopted
 from ....mechanisms.categorical.mechanism import CategoricalMechanism
+from ....mechanisms.categorical.table import CategoricalTable
 from ....mechanisms.errors import InputError
 from ....mechanisms.statistics import Outputs, Supports, unread
 from ..asked.kind import DesignKind
@@ -62,6 +63,11 @@ class Categories(BundleKind[CategoricalMechanism]):
     holds: ClassVar[tuple[str, ...]] = LABELS
     designs: ClassVar[tuple[DesignKind, ...]] = (DesignKind.CATEGORIES,)
     moves: ClassVar[str] = "of n moves a frequency by at most"
+
+    @classmethod
+    def suits(cls, mechanism: Any) -> bool:
+        places = isinstance(mechanism, CategoricalTable) and mechanism.outputs is not None
+        return super().suits(mechanism) and not places
 
     @property
     def takes(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 from ....estimators.data.simulated_columns import OUTPUT
 from ....estimators.methods import BIAS_AWARE, DISTRIBUTION_METHODS, MEAN_METHODS
 from ....mechanisms.errors import InputError, wired
+from ....mechanisms.promise import Metric
 from ..asked.trusted_prior import trusted_weights
 from ..said.output import number, say, share_progress, told_of_reports
 from ..said.participation import say_participation
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ....estimators import BiasAwareMean, DistributionEstimate, InputGrid, MeanEstimate, ReportCounts
     from ....estimators.data import SkippedRows
     from ....estimators.methods import MeanMethod
+    from ....mechanisms import TabulatedMechanism
     from .asked import EstimateOptions, ReportOptions
 
 
@@ -225,7 +227,15 @@ def told_by_counts(
         facts["one_report"] = _one_report(counts, estimate)
         if estimate.method == BIASED:
             facts["bias"] = _bias(counts, estimate)
+        if (period := period_of(table)) is not None:
+            facts["circular_mean"], facts["resultant_length"] = estimate.circular_mean(period)
     return with_rounds(told_fit(estimate, table.units, facts, asked), estimate.rounds, asked)
+
+
+def period_of(table: TabulatedMechanism) -> float | None:
+    """Return the period of the circle that a table's values are on: as its promise says it, or its record."""
+    round_ = table.promise.period if isinstance(table.promise, Metric) else None
+    return table.provenance.period if round_ is None else round_
 
 
 def told_of_join(counts: ReportCounts) -> dict[str, Any]:

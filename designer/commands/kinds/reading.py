@@ -27,6 +27,7 @@ from ....estimators.data.files import (
     UNREADABLE_FILE,
     FilePath,
     column_position,
+    columns_of,
     connected,
     open_file,
     open_tolerant,
@@ -141,20 +142,20 @@ def column_in(path: FilePath, column: str) -> tuple[str, bool]:
 
     Raises InputError for a file that cannot be opened.
     """
-    names = _names_in(path)
+    names = columns_of(path)
     named = column_of_reports(names, column)
     return named, is_marked(marked_column(names, named, repr(str(path))))
 
 
 def only_column(path: FilePath, usual: str) -> str:
     """Return the name of a file's only column, or the usual one; InputError for a file that cannot be opened."""
-    names = _names_in(path)
+    names = columns_of(path)
     return names[0] if len(names) == 1 else usual
 
 
 def answer_simulated(path: FilePath) -> bool:
     """Whether a file of counts says that they are of simulated reports; InputError for one that cannot be opened."""
-    return any(map(is_marked, _names_in(path)))
+    return any(map(is_marked, columns_of(path)))
 
 
 def answers_simulated(paths: Sequence[FilePath]) -> bool:
@@ -171,7 +172,7 @@ def answers_simulated(paths: Sequence[FilePath]) -> bool:
 
 def require_rounds(paths: Sequence[FilePath], rounds: bool) -> None:
     """Raise InputError for files of counts that say that they are of rounds where these were not asked for."""
-    if not rounds and (said := [path for path in paths if ROUNDS in _names_in(path)]):
+    if not rounds and (said := [path for path in paths if ROUNDS in columns_of(path)]):
         raise InputError(f"counts of rounds are estimated by --rounds, got {str(said[0])!r} without it: add it")
 
 
@@ -210,14 +211,6 @@ def added(counts: Iterable[C]) -> C:
     """
     each: Iterable[Any] = counts
     return functools.reduce(lambda one, other: one + other, each)
-
-
-def _names_in(path: FilePath) -> list[str]:
-    try:
-        with connected() as connection:
-            return open_file(connection, path)[1]
-    except UNREADABLE_FILE as error:
-        raise unreadable(path, error) from None
 
 
 def holds_simulated(path: FilePath, column: str) -> bool:

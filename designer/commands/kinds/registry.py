@@ -32,6 +32,9 @@ def kinds() -> Iterator[type[Kind]]:
 
 def bundle_kinds() -> Iterator[type[BundleKind]]:
     """Yield every kind that is more than a table of numbers: a new one is a file and two lines here."""
+    from .places import Places
+
+    yield Places
     from .categories import Categories
 
     yield Categories

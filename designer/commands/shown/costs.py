@@ -12,6 +12,7 @@ from ....estimators.means.decoding import decoded_variances
 from ....mechanisms import CategoricalMechanism, TabulatedMechanism
 from ....mechanisms.errors import InputError, unwired
 from ....mechanisms.floors import FloorForm
+from ....mechanisms.promise import Pure
 from ....mechanisms.table.knot_prior import KnotPrior
 from ...designs.design import design
 from ...objectives.base import Problem
@@ -46,6 +47,11 @@ def _of_categories(
     mechanism: CategoricalMechanism, part: Part, asked: EvaluateOptions, notes: list[str]
 ) -> tuple[dict[str, Any], Within]:
     """Squared errors of all frequencies, times n, on average over the values; with users, of each frequency."""
+    if not isinstance(mechanism.promise, Pure):
+        raise InputError(
+            f"evaluate is for numbers, categories, attributes and their levels, got places in {str(asked.table)!r}, "
+            f"private by distance: design anew for a prior of these people"
+        )
     asked.refuse("of no use to categories", "--clip")
     given, _ = read_categorical_prior(
         asked.data, asked.column, asked.prior_file, drop_missing=asked.drop_missing, public=True

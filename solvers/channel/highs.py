@@ -23,18 +23,20 @@ def solve_with_highs(program: ChannelProgram, time_limit: float | None = None) -
     solved = solve_linear_program(lowered(program), time_limit=time_limit or math.inf)
     n, m = program.losses.shape
     nodes = solved.x[: program.cone.nodes * m].reshape(program.cone.nodes, m)
-    duals = iter(np.split(solved.row_duals[: n * _kinds(program)], _kinds(program)))
-    proof = {"lam": next(duals)}
+    duals = solved.row_duals[: n * _kinds(program)].reshape(-1, n)
+    proof = {"lam": duals[0]}
     if program.deviations is not None:
-        proof["nu"] = next(duals)
+        each = program.deviations.shape[:-1]
+        proof["nu"] = duals[1 : 1 + math.prod(each[:-1])].reshape(each)
     if program.share:
-        proof["worst"] = -next(duals)
+        proof["worst"] = -duals[-1]
     return nodes[program.cone.places], proof, solved.iterations
 
 
 def _kinds(program: ChannelProgram) -> int:
     """How many rows each value has: that it sums to one, is unbiased, is not worse than the worst."""
-    return 1 + (program.deviations is not None) + (program.share > 0)
+    unbiased = 0 if program.deviations is None else math.prod(program.deviations.shape[:-2])
+    return 1 + unbiased + (program.share > 0)
 
 
 def lowered(program: ChannelProgram) -> LinearProgram:
@@ -48,9 +50,10 @@ def lowered(program: ChannelProgram) -> LinearProgram:
 
     blocks, low, high = [per_value(np.ones((n, m)))], [np.ones(n)], [np.ones(n)]
     if program.deviations is not None:
-        blocks.append(per_value(program.deviations))
-        low.append(np.zeros(n))
-        high.append(np.zeros(n))
+        for deviations in program.deviations.reshape(-1, n, m):
+            blocks.append(per_value(deviations))
+            low.append(np.zeros(n))
+            high.append(np.zeros(n))
     if program.share:
         blocks.append(per_value(program.losses))
         low.append(np.full(n, -np.inf))

@@ -1,10 +1,11 @@
 r"""The channel program: a table on given outputs, its columns in a cone, with the least expected or worst loss.
 
-For prior weights p, losses l_iy, a share of the worst and, for unbiased reports, deviations d_iy = z_y - x_i:
+For prior weights p, losses l_iy, a share of the worst and, for unbiased reports, deviations d_iy = z_y - x_i, several
+of them where reports are points:
 
     minimise    (1 - share) sum_i p_i v_i + share max_i v_i,    v_i = sum_y l_iy P_iy
     subject to  sum_y P_iy = 1                                  multiplier lam_i
-                sum_y d_iy P_iy = 0                             multiplier nu_i
+                sum_y d_iy P_iy = 0, for each d                 multiplier nu_i
                 every column P_.y in the cone.
 
 The objective is the largest rho.v over the weights rho = (1 - share) p + share q, q a distribution. So with any such
@@ -56,8 +57,8 @@ class ChannelProgram:
         Of reporting each of m outputs for each value.
     share : float
         Of the worst value's loss in the objective; the rest is the expected one's. From 0 to 1.
-    deviations : (n, m) ndarray, optional
-        Whose mean must vanish for every value.
+    deviations : (n, m) or (k, n, m) ndarray, optional
+        Each of whose means must vanish for every value.
 
     Raises
     ------
@@ -95,8 +96,8 @@ class ChannelProgram:
         object.__setattr__(self, "losses", losses)
         if self.deviations is not None:
             d = np.array(self.deviations, dtype=np.float64)
-            if d.shape != losses.shape or not np.isfinite(d).all():
-                raise InputError(f"deviations must be finite, of shape {losses.shape}, got {d.shape}")
+            if d.shape[-2:] != losses.shape or d.ndim not in (2, 3) or not np.isfinite(d).all():
+                raise InputError(f"deviations must be finite, of shape {losses.shape} each, got {d.shape}")
             object.__setattr__(self, "deviations", d)
 
     @classmethod
@@ -136,7 +137,8 @@ class ChannelProgram:
 
         Parameters
         ----------
-        lam, nu : (n,) ndarray
+        lam : (n,) ndarray
+        nu : (n,) or (k, n) ndarray
         worst : (n,) ndarray, optional
             Weights of the values whose loss is the worst, of any size; negative ones count as zero.
         pairs, flow : (2, r), (r, m) ndarray, optional
@@ -149,7 +151,8 @@ class ChannelProgram:
         rho = (1 - self.share) * self.weights + self.share * q
         costs = rho[:, None] * self.losses - np.asarray(lam)[:, None]
         if self.deviations is not None and nu is not None:
-            costs = costs - np.asarray(nu)[:, None] * self.deviations
+            each = np.asarray(nu)[..., None] * self.deviations
+            costs = costs - each.reshape(-1, *costs.shape).sum(0)
         weights = even_weights(self.weights)
         if pairs is None or flow is None:
             prices, _ = cheapest(self.cone, costs, weights)

@@ -1,7 +1,8 @@
 r"""Any solver's table made one that keeps its promise, with rows of sum one and, if asked, of vanishing deviations.
 
 Columns are first raised into the cone. What rows then lack of their sums and of their deviations is given to few
-columns: to the largest one, or for unbiased reports to two, z and z', which can correct both. That would leave the cone
+columns: to the largest one, or for unbiased reports to two, z and z', which can correct both. (Of several deviations
+only sums are mended so, and what a solver left of the others must be rounding.) That would leave the cone
 again, so the same columns also get a small share of a table that is strictly inside: of the one that reports the
 largest alone, or of the unbiased one that reports z and z' alone. The share is the least with which
 
@@ -65,7 +66,7 @@ def repaired(program: ChannelProgram, table: Array, most: float = MOST) -> Array
 
 def _checked(program: ChannelProgram, table: Array) -> Array:
     if program.deviations is not None:
-        off = np.abs((program.deviations * table).sum(1)).max() / np.abs(program.deviations).max()
+        off = np.abs((program.deviations * table).sum(-1)).max() / np.abs(program.deviations).max()
         if off > UNBIASED:
             raise SolverError(
                 f"reports must be unbiased, but are off by {off:.1g} of the range: add outputs farther out"
@@ -73,11 +74,16 @@ def _checked(program: ChannelProgram, table: Array) -> Array:
     return table
 
 
+def _on_a_line(program: ChannelProgram) -> Array | None:
+    """Return the one kind of deviations (n, m) that two outputs can correct; None if there is none, or several."""
+    return program.deviations if program.deviations is not None and program.deviations.ndim == 2 else None
+
+
 def _places(program: ChannelProgram, table: Array) -> list[Indices]:
     """Return the columns that may be given what rows lack: of outputs that are used, if they do."""
-    if program.deviations is None:
+    if (deviations := _on_a_line(program)) is None:
         return [np.array([table.min(0).argmax()])]
-    outputs = program.deviations[0]
+    outputs = deviations[0]
     used = np.flatnonzero(table.max(0) > USED)
     inner = np.array([used[outputs[used].argmin()], used[outputs[used].argmax()]])
     return [inner, np.array([outputs.argmin(), outputs.argmax()])]
@@ -85,19 +91,19 @@ def _places(program: ChannelProgram, table: Array) -> list[Indices]:
 
 def _base(program: ChannelProgram, columns: Indices) -> Array:
     """Return the table that reports these outputs alone (n, 1 or 2)."""
-    if program.deviations is None:
+    if (deviations := _on_a_line(program)) is None:
         return np.ones((program.cone.values, 1))
-    low, high = program.deviations[:, columns].T
+    low, high = deviations[:, columns].T
     return np.stack([high, -low], axis=1) / (high - low)[:, None]
 
 
 def _lack(program: ChannelProgram, table: Array, columns: Indices) -> Array:
     """Return what is to be added to these columns for rows to be right (n, 1 or 2)."""
     sums = 1 - table.sum(1)
-    if program.deviations is None:
+    if (deviations := _on_a_line(program)) is None:
         return sums[:, None]
-    low, high = program.deviations[:, columns].T
-    off = (program.deviations * table).sum(1)
+    low, high = deviations[:, columns].T
+    off = (deviations * table).sum(1)
     return np.stack([high * sums + off, -low * sums - off], axis=1) / (high - low)[:, None]
 
 

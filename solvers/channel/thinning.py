@@ -26,7 +26,7 @@ def thinned(tree: TreeProgram, at: Point, most: float, tolerance: float) -> Arra
         used = at.s[places].max(0) > share * tolerance
         if used.all() or not used.any():
             continue
-        deviations = None if program.deviations is None else program.deviations[:, used]
+        deviations = None if program.deviations is None else program.deviations[..., used]
         fewer = TreeProgram(replace(program, losses=program.losses[:, used], deviations=deviations))
         s = at.s[:, used]
         table = np.zeros_like(program.losses)

@@ -119,7 +119,7 @@ class TreeProgram:
         """A: of sums, of deviations and of losses, if there are such rows (k, n, m)."""
         kinds = [np.ones_like(self.losses)]
         if self.program.deviations is not None:
-            kinds.append(self.program.deviations / self.reach)
+            kinds.extend(self.program.deviations.reshape(-1, *self.losses.shape) / self.reach)
         if self.program.share:
             kinds.append(self.losses)
         return np.stack(kinds)
@@ -163,7 +163,8 @@ class TreeProgram:
         """Return a point's multipliers, as the program's bound takes them."""
         proof = {"lam": self.size * at.y[0]}
         if self.program.deviations is not None:
-            proof["nu"] = self.size / self.reach * at.y[1]
+            each = self.program.deviations.shape[:-1]
+            proof["nu"] = self.size / self.reach * at.y[1 : 1 + int(np.prod(each[:-1]))].reshape(each)
         if self.program.share:
             proof["worst"] = -at.y[-1]
         return proof

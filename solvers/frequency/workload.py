@@ -19,6 +19,9 @@ the values, with a value of each class drawn by the prior, there is one of the c
 no private table has tr(C M^-1) < tr(C G)^2 / sum(lambda). C may be singular: M of the best table is then nearly so, and
 the program is solved for C + delta I with several small delta, of which the best table and the best bound are kept.
 
+*Few queries of many values* are answered first by points of as many numbers (`few_queries`): patterns are then priced
+all at once, where the relaxation leaves a tenth open.
+
 Source: McKenna, Maity, Mazumdar and Miklau (2020), "A workload-adaptive mechanism for linear queries under local
 differential privacy", for the problem; the bound is ours.
 """
@@ -27,6 +30,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -35,6 +39,8 @@ from numpy.typing import ArrayLike
 from ...mechanisms.errors import InputError, SolverError
 from ..arrays import Array, Indices
 from ..certificate import Optimum, Progress, relative_gap
+from .few_bound import MOST_QUERIES, RANK, FewCertificate, certified_few_bound
+from .few_queries import solve_few_queries
 from .optimum import solve_frequency
 from .program import (
     MOST_ENUMERATED,
@@ -105,7 +111,13 @@ def solve_workload(
     importance = classes.T @ classes
     best: Optimum[Array] | None = None
     bound, certificate = -math.inf, None
-    for added in _importances(importance):
+    if _are_few(merged, classes):
+        with suppress(SolverError):  # numbers lost: the frequency program loses none
+            best = solve_few_queries(merged, ratio, classes, tolerance, progress)
+            certificate = best.multipliers["certificate"]
+            bound = certified_workload_bound(weights, ratio, matrix, certificate)
+    near = best is not None and relative_gap(best.value, bound) <= tolerance
+    for added in () if near else _importances(importance):
         try:
             found = solve_frequency(
                 merged, ratio, importance=added, tolerance=tolerance, max_columns=max_columns, progress=progress
@@ -172,7 +184,9 @@ def sampling_error(prior: ArrayLike, queries: ArrayLike) -> float:
     return float((matrix**2).sum(0) @ weights - answers @ answers)
 
 
-def certified_workload_bound(prior: ArrayLike, ratio: float, queries: ArrayLike, certificate: Certificate) -> float:
+def certified_workload_bound(
+    prior: ArrayLike, ratio: float, queries: ArrayLike, certificate: Certificate | FewCertificate
+) -> float:
     """Return what privacy costs the answers at least, with any private table, whatever the certificate's numbers.
 
     Parameters
@@ -181,13 +195,19 @@ def certified_workload_bound(prior: ArrayLike, ratio: float, queries: ArrayLike,
     ratio : float
         E = e^epsilon.
     queries : (q, K) array_like
-    certificate : Certificate
+    certificate : Certificate or FewCertificate
         Of the classes of values that queries treat alike, in the order of `merged_values`; its root is G. Where its
         inequality is violated by at most t (pi . s)^2, lambda + t pi obeys it.
     """
     weights, matrix = checked_queries(prior, queries)
     _, merged, classes = merged_values(weights, matrix)
     program, importance = FrequencyProgram(merged, ratio), classes.T @ classes
+    sampling = float(np.diag(importance) @ merged)
+    if isinstance(certificate, FewCertificate):
+        centred = classes - (classes @ merged)[:, None]  # equal numbers change no error
+        _check_shapes(certificate, centred)
+        least = certified_few_bound(merged, ratio, centred, certificate) * (1 - 4 * program.size * ROUNDING)
+        return max(0.0, least - float((centred**2).sum(0) @ merged))
     root = (certificate.root + certificate.root.T) / 2
     if root.shape != importance.shape:
         raise InputError(f"the certificate must be of {merged.size} classes of values, got {len(root)}")
@@ -195,7 +215,6 @@ def certified_workload_bound(prior: ArrayLike, ratio: float, queries: ArrayLike,
     find = enumerated_violation if program.size <= MOST_ENUMERATED else relaxed_violation
     total = float(certificate.multipliers.sum()) + find(program, squared, certificate)
     trace = float((importance * root).sum())
-    sampling = float(np.diag(importance) @ merged)
     if not (trace > 0 and total > 0):
         return 0.0
     return max(0.0, trace**2 / total * (1 - 4 * program.size * ROUNDING) - sampling)
@@ -222,6 +241,21 @@ def merged_values(weights: Array, queries: Array) -> tuple[Indices, Array, Array
     columns, which = np.unique(queries, axis=1, return_inverse=True)
     which = which.ravel()
     return which, np.bincount(which, weights).astype(np.float64), columns
+
+
+def _are_few(prior: Array, queries: Array) -> bool:
+    """Return whether queries are few, equal numbers aside, of more values than have patterns that can be listed."""
+    sizes = np.linalg.svd(queries - (queries @ prior)[:, None], compute_uv=False)
+    rank = int((sizes > RANK * sizes[0]).sum())
+    return rank <= MOST_QUERIES and prior.size > MOST_ENUMERATED
+
+
+def _check_shapes(certificate: FewCertificate, queries: Array) -> None:
+    wanted = queries.T.shape, queries.shape[1:]
+    for name, shape in zip(("numbers", "multipliers"), wanted, strict=True):
+        value = getattr(certificate, name)
+        if value.shape != shape or not np.isfinite(value).all():
+            raise InputError(f"{name} must be finite numbers of shape {shape}, got shape {value.shape}")
 
 
 def _importances(importance: Array) -> Iterator[Array]:

@@ -97,8 +97,8 @@ class DesignOptions(ObjectiveOptions):
         typer.Option(
             "--loss",
             help="What one report costs: absolute, squared, zero-one, circular (with --circle), or a file of numbers, "
-            "a row for each value and a column for each of --outputs, no header; of categories zero-one, or a file with "
-            "a column for each. The least expected loss; with --objective minimax the worst.",
+            "a row for each value and a column for each of --outputs, no header; of categories zero-one, or a file "
+            "with a column for each. The least expected loss; with --objective minimax the worst.",
             rich_help_panel=PANEL,
         ),
     ] = None

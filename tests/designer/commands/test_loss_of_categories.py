@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from optldp import CategoricalPrior, load_mechanism
 from optldp.mechanisms.categorical import categorical_grr
+from optldp.mechanisms.categorical.table import CategoricalTable
 
 JOBS = "value,weight\ncook,5\nnurse,3\npilot,2\n"
 COSTS = np.array([[0, 1, 9], [2, 0, 1], [1, 4, 0.0]])
@@ -33,6 +34,7 @@ def test_losses_of_a_file_from_design_to_reports(optldp, asked, tmp_path, object
     more = ("--epsilon", 1, "--loss", tmp_path / "costs.csv", "--objective", objective, "--out", out, "--json")
     told = json.loads(optldp(*asked, *more).stdout)
     made = load_mechanism(out)
+    assert isinstance(made, CategoricalTable)
     assert told["lower_bound"] <= told[fact]
     assert told["relative_gap"] < 1e-3
     losses = (made.probabilities * COSTS).sum(1)

@@ -74,10 +74,10 @@ def test_kinds_refuse_what_they_have_no_use_for_and_ask_for_what_they_need(tmp_p
     made = {"table": tmp_path, "data": tmp_path, "out": tmp_path}
     with pytest.raises(InputError, match="--clip is of no use to this mechanism"):
         PerturbOptions(**made, clip=True, key="user", seed=1).only("--column")
-    PerturbOptions(**made, column="x", key="user", seed=1).only("--column")
+    PerturbOptions(**made, columns=["x"], key="user", seed=1).only("--column")
     with pytest.raises(InputError, match="this mechanism needs --column, got none"):
         PerturbOptions(**made).needed("--column")
-    assert PerturbOptions(**made, column="x").needed("--column") == "x"
+    assert PerturbOptions(**made, columns=["x"]).needed("--column") == "x"
 
 
 def test_methods_are_those_of_the_estimators(optldp):

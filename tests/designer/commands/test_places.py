@@ -11,6 +11,7 @@ import pytest
 from optldp import CategoricalPrior, InputError, design, load_mechanism
 from optldp.designer.objectives import Loss
 from optldp.mechanisms import Metric
+from optldp.mechanisms.categorical.table import CategoricalTable
 from optldp.mechanisms.client.budget_token import BudgetToken
 from optldp.mechanisms.spaces.places import Places
 from optldp.solvers.channel import ChannelProgram, solve_channel
@@ -73,7 +74,10 @@ def test_other_places_may_be_reported(optldp, prior, tmp_path):
     more = ("--privacy", "metric", "--epsilon", 1, "--objective", "minimax", "--outputs", outputs, "--out", out)
     told = json.loads(optldp("design", "--prior", prior, "--public", *more, "--json").stdout)
     assert told["outputs"] == 2
-    assert load_mechanism(out).outputs.labels == ("0.5,0.5", "2.5,1.5")
+    made = load_mechanism(out)
+    assert isinstance(made, CategoricalTable)
+    assert made.outputs is not None
+    assert made.outputs.labels == ("0.5,0.5", "2.5,1.5")
     assert proved_twice(optldp, out)
 
 
@@ -123,6 +127,7 @@ def test_distances_never_exceed_the_true_ones():
     rng = np.random.default_rng(3)
     places = Places(rng.normal(size=(40, 2)) * 10.0 ** rng.integers(-3, 4, size=(40, 1)))
     said = places.metric(1.0).distance
+    assert isinstance(said, tuple)
     at = [(Fraction(x), Fraction(y)) for x, y in places.points.tolist()]
     for (a, b), row in zip(at, said, strict=True):
         for (x, y), distance in zip(at, row, strict=True):

@@ -12,6 +12,7 @@ from optldp.designer.commands.streamed import single_reports
 from optldp.designer.objectives import Loss
 from optldp.estimators.streams import value_blocks
 from optldp.mechanisms import Metric, save_table
+from optldp.mechanisms.categorical.mechanism import CategoricalMechanism
 
 KNOTS, WEIGHTS = np.arange(6.0), np.array([1.0, 2, 3, 4, 2, 1])
 PRIOR = "value,weight\n" + "".join(f"{x:g},{w:g}\n" for x, w in zip(KNOTS, WEIGHTS, strict=True))
@@ -75,6 +76,7 @@ def test_categories_are_read_as_the_likeliest_or_by_any_losses(optldp, people, t
     costs = np.array([[0, 1, 9], [2, 0, 1], [1, 4, 0.0]])
     np.savetxt(losses, costs, delimiter=",")
     mechanism, weights = load_mechanism(table), CategoricalPrior.from_pairs_file(tmp_path / "jobs.csv").weights
+    assert isinstance(mechanism, CategoricalMechanism)
     for asked, cost in (("reports", 1 - np.eye(3)), (f"reports:{losses}", costs)):
         optldp("estimate", table, reports, "--of", asked, "--prior", tmp_path / "jobs.csv", "--out", out, "--force")
         lines = out.read_text().split()
@@ -127,7 +129,7 @@ def progress_into(told):
     ("of", "more", "says"),
     [
         ("reports", (), "needs the prior that reports are read by, got none: give --prior FILE"),
-        ("reports:cubic", ("--prior", "p.csv"), "a loss must be one of absolute, squared, zero-one, or a file"),
+        ("reports:cubic", ("--prior", "p.csv"), "a loss must be one of absolute, squared, zero-one, circular, or a file"),
         ("reports:squared,outputs=16", ("--prior", "p.csv"), "outputs of --of reports must be LO:HI:STEP or a file"),
         ("reports", ("--prior", "p.csv", "--skip-invalid"), "and --of reports reads each by itself"),
         ("reports", ("--prior", "p.csv", "--by", "user"), "and --of reports reads each by itself"),

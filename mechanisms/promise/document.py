@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from ..errors import TableError
+from ..errors import InputError, TableError
 from .blocks import Blocks
 from .by_value import ByValue
 from .metric import Metric
@@ -23,12 +23,21 @@ KINDS: dict[str, type[Promise]] = {
 def promise_to_document(promise: Promise) -> dict[str, Any] | None:
     """Return the member `promise` of a file; None for a pure promise, whose epsilon stands in the file anyway.
 
+    Raises InputError for a class of one's own, which whoever reads the file would not know.
+
     Example
     -------
     >>> promise_to_document(Approximate(1, 1e-6)), promise_to_document(Pure(1))
     ({'kind': 'approximate', 'delta': 1e-06}, None)
     """
-    return None if isinstance(promise, Pure) else {"kind": promise.kind, **promise.more()}
+    if isinstance(promise, Pure):
+        return None
+    if KINDS.get(promise.kind) is not type(promise):
+        raise InputError(
+            f"a promise must be of a kind that files know to be saved, got {type(promise).__name__}: design for "
+            "Ratios(promise.limits(knots)), which says the same"
+        )
+    return {"kind": promise.kind, **promise.more()}
 
 
 def promise_from_document(epsilon: float, member: object) -> Promise:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from optldp.designer import Pure
-from optldp.mechanisms import Approximate, InputError, Metric, TableError
+from optldp.mechanisms import Approximate, InputError, Metric, TableError, TabulatedMechanism, make_exact, save_table
 from optldp.mechanisms.promise import Blocks, ByValue, Ratios, Sensitive, as_promise
 from optldp.mechanisms.promise.closure import closure
 from optldp.mechanisms.promise.document import KINDS, promise_from_document, promise_to_document
@@ -157,3 +157,17 @@ def test_kinds_of_files_are_those_that_are_not_pure():
     """Pure tables are written as ever."""
     assert Pure not in KINDS.values()
     assert all(kind.kind == name for name, kind in KINDS.items())
+
+
+def test_a_promise_of_ones_own_is_saved_as_its_matrix_alone(tmp_path):
+    """A file of a kind that nobody can read is never written."""
+
+    class Own(Ratios):
+        kind = "own"
+
+    matrix = [[0.0, 0.7], [1.1, 0.0]]
+    table, path = np.array([[0.6, 0.4], [0.35, 0.65]]), tmp_path / "m.json"
+    made = TabulatedMechanism.from_points([0.0, 1.0], [0.0, 1.0], table, 1.1, promise=Own(matrix))
+    with pytest.raises(InputError, match="of a kind that files know to be saved, got Own: design for Ratios"):
+        save_table(make_exact(made).mechanism, path)
+    assert not path.exists()

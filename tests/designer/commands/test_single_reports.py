@@ -129,7 +129,11 @@ def progress_into(told):
     ("of", "more", "says"),
     [
         ("reports", (), "needs the prior that reports are read by, got none: give --prior FILE"),
-        ("reports:cubic", ("--prior", "p.csv"), "a loss must be one of absolute, squared, zero-one, circular, or a file"),
+        (
+            "reports:cubic",
+            ("--prior", "p.csv"),
+            "a loss must be one of absolute, squared, zero-one, circular, or a file",
+        ),
         ("reports:squared,outputs=16", ("--prior", "p.csv"), "outputs of --of reports must be LO:HI:STEP or a file"),
         ("reports", ("--prior", "p.csv", "--skip-invalid"), "and --of reports reads each by itself"),
         ("reports", ("--prior", "p.csv", "--by", "user"), "and --of reports reads each by itself"),

@@ -15,8 +15,8 @@ from ....estimators.methods import FREQUENCY_METHODS
 from ....mechanisms.adopted.adoption import DRAWN_BY, FORM, written_of
 from ....mechanisms.adopted.mark import MARK, is_adopted
 from ....mechanisms.categorical.mechanism import CategoricalMechanism
-from ....mechanisms.categorical.table import CategoricalTable
 from ....mechanisms.errors import InputError
+from ....mechanisms.spaces.places import Places
 from ....mechanisms.statistics import Outputs, Supports, unread
 from ..asked.kind import DesignKind
 from .asked import REPORT_COLUMN
@@ -66,8 +66,7 @@ class Categories(BundleKind[CategoricalMechanism]):
 
     @classmethod
     def suits(cls, mechanism: Any) -> bool:
-        places = isinstance(mechanism, CategoricalTable) and mechanism.outputs is not None
-        return super().suits(mechanism) and not places
+        return super().suits(mechanism) and not isinstance(mechanism.inputs, Places)
 
     @property
     def takes(self) -> tuple[str, ...]:

@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
 from ....estimators.data.keyed import read_keys
 from ....estimators.data.numbers import read_column, read_sparse_column
-from ....mechanisms.categorical.table import CategoricalTable
 from ....mechanisms.errors import InputError
 from ....mechanisms.spaces.places import COLUMNS
+from ....mechanisms.spaces.places import Places as Space
 from ..asked.kind import DesignKind
 from .bundle import BundleKind
 from .categories import LABELS, Categories
 from .kind import Designed, Drawing, Held, Kind, Layout, WrittenReports
 
 if TYPE_CHECKING:
-    from ....mechanisms.spaces.places import Places as Space
     from ..asked.design import DesignOptions
     from .asked import PerturbOptions
 
@@ -34,7 +33,7 @@ class Places(Categories):
 
     @classmethod
     def suits(cls, mechanism: Any) -> bool:
-        return isinstance(mechanism, CategoricalTable) and mechanism.outputs is not None
+        return isinstance(mechanism, cls.of) and isinstance(mechanism.inputs, Space)
 
     @classmethod
     def design(cls, options: DesignOptions) -> Designed:
@@ -103,9 +102,7 @@ class Places(Categories):
 
     @property
     def _outputs(self) -> Space:
-        assert isinstance(self.mechanism, CategoricalTable)
-        assert self.mechanism.outputs is not None  # see `suits`
-        return self.mechanism.outputs
+        return cast("Any", self.mechanism).outputs  # which all mechanisms of places have
 
 
 def _columns(asked: PerturbOptions) -> tuple[str, ...]:

@@ -33,7 +33,9 @@ def nearest_values(cone: Cone) -> tuple[Indices, Array]:
 
     Example
     -------
-    >>> from optldp.solvers.cone import nearest_values, pure
+    >>> import numpy as np
+    >>> from optldp.solvers.cone import pure
+    >>> from optldp.solvers.cone.flow import nearest_values
     >>> values, factors = nearest_values(pure(3, 2 * np.log(3)))
     >>> values, factors.round(9)
     (array([0]), array([3.]))

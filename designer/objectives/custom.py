@@ -26,7 +26,8 @@ from ...solvers import Status
 from ...solvers.certificate import relative_gap
 from ...solvers.channel.program import even_weights
 from ...solvers.channel.repair import repaired
-from ...solvers.cone import Cone, cheapest, nearest_values
+from ...solvers.cone import Cone, cheapest
+from ...solvers.cone.flow import nearest_values
 from ...solvers.conic_program import ConeProgram
 from ..priors.categorical import CategoricalPrior
 from ..priors.prior import Prior

@@ -1,6 +1,5 @@
 from .cone import Cone as Cone
 from .flow import flow_prices as flow_prices
-from .flow import nearest_values as nearest_values
 from .kinds import blocks as blocks
 from .kinds import circle as circle
 from .kinds import line as line

@@ -43,7 +43,7 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef) -> Generator[None, objec
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Of a test that is marked `sampled(n)` each n-th case is quick, from the first on, and all others are slow.
 
-    Of a slow test with several cases every other one is left to the night, which all cases are for.
+    Of a slow test with several cases two of three are left to the night, which all cases are for.
     """
     seen, slow = Counter[str](), Counter[str]()
     for item in items:
@@ -53,6 +53,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.slow)
             seen[test] += 1
         if case and item.get_closest_marker("slow") and not item.get_closest_marker("nightly"):
-            if slow[test] % 2:
+            if slow[test] % 3:
                 item.add_marker(pytest.mark.nightly)
             slow[test] += 1

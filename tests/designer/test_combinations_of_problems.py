@@ -58,7 +58,7 @@ def reasons(privacy: str, objective: str, values: str, outputs: str) -> list[str
         said.append(f"promise pure.* privacy, got {promise}")
     if values == "labels":
         if of_pairs:
-            said.append("is for numbers, got categories")
+            said += ["is for numbers, got categories", "is for numbers and places, got categories"]
         said += ["one for categories"] * (objective in (*VARIANCES, "quantile"))
         said += ["only numbers have means|a loss must be zero-one"] * (objective in ("squared", "absolute"))
     elif objective == "frequencies":

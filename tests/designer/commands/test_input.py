@@ -72,7 +72,7 @@ def test_values_come_and_reports_go_through_pipes(optldp, leute, monkeypatch):
         from optldp.designer.commands.perturb import perturb_command
 
         patch.setattr(sys, "stdout", out)
-        perturb_command(table=Path("mech.json"), data=Path("-"), out=Path("-"), column="größe", key="name", seed=1)
+        perturb_command(table=Path("mech.json"), data=Path("-"), out=Path("-"), columns=["größe"], key="name", seed=1)
     lines = out.buffer.getvalue().decode().splitlines()
     assert (lines[0], len(lines)) == ("name,simulated_report,table", 401)
     assert lines[1].startswith("p0,")

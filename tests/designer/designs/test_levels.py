@@ -9,7 +9,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from optldp.designer import CategoricalPrior, Design, Levels, Prior, WorstCase, design
+from optldp.designer import CategoricalPrior, Design, Error, Levels, Prior, WorstCase, design
 from optldp.mechanisms import InputError, load_mechanism, prove, save_bundle
 from optldp.mechanisms.integers.exponential import exponential_below
 from optldp.solvers import Status
@@ -126,7 +126,7 @@ def test_levels_of_something_else_are_refused(prior, options):
 def test_outputs_of_one_budget_are_refused():
     """They would be ignored."""
     with pytest.raises(InputError, match="outputs are for"):
-        design(NINE, 1.0, outputs=[-100, 200])
+        design(NINE, 1.0, objective=Error(1000), outputs=[-100, 200])
 
 
 def test_progress_is_told():

@@ -114,6 +114,7 @@ class CategoricalTable(CategoricalMechanism):
 
         Example
         -------
+        >>> import numpy as np
         >>> from optldp.mechanisms.categorical import CategoricalTable
         >>> from optldp.mechanisms.spaces.places import Places
         >>> two = Places([[0, 0], [3, 4]])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .asked.ledger import UNCOUNTED, ledger_note
 from .asked.options import takes_options
-from .kinds.asked import PerturbOptions
+from .asked.perturb import PerturbOptions
 from .said.output import facts_shown, one_line_errors, print_facts, print_json, require_place, say, say_wrote
 
 if TYPE_CHECKING:

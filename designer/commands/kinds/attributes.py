@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from ...planning.people import MeanWithin
     from ...priors.prior import Prior
     from ..asked.design import DesignOptions
-    from .asked import CountOptions, EstimateOptions, PerturbOptions
+    from ..asked.perturb import PerturbOptions
+    from .asked import CountOptions, EstimateOptions
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from ....estimators.data import SkippedRows
     from ..asked.design import DesignOptions
     from ..asked.kind import DesignKind
-    from .asked import CountOptions, EstimateOptions, PerturbOptions, ReportOptions
+    from ..asked.perturb import PerturbOptions
+    from .asked import CountOptions, EstimateOptions, ReportOptions
     from .kind import Designed
     from .reading import ReadReports
 

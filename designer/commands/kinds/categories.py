@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from ...designs.result import Design
     from ...priors.categorical import CategoricalPrior
     from ..asked.design import DesignOptions
-    from .asked import CountOptions, EstimateOptions, PerturbOptions
+    from ..asked.perturb import PerturbOptions
+    from .asked import CountOptions, EstimateOptions
 
 
 UNKNOWN = (

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from ....mechanisms.table.knot_prior import KnotPrior
     from ...planning.people import MeanWithin
-    from .asked import EstimateOptions, PerturbOptions
+    from ..asked.perturb import PerturbOptions
+    from .asked import EstimateOptions
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from ....mechanisms.ledger import GivenReports
     from ....mechanisms.table.knot_prior import KnotPrior
     from ...planning.people import MeanWithin
-    from .asked import CountOptions, EstimateOptions, PerturbOptions
+    from ..asked.perturb import PerturbOptions
+    from .asked import CountOptions, EstimateOptions
 
 M = TypeVar("M", bound="TabulatedMechanism | Bundle")
 

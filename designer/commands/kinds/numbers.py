@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from ...planning.people import MeanWithin
     from ...priors.prior import Prior
     from ..asked.design import DesignOptions
-    from .asked import CountOptions, EstimateOptions, PerturbOptions
+    from ..asked.perturb import PerturbOptions
+    from .asked import CountOptions, EstimateOptions
 
 PROOF_DIGITS = 20
 """Digits of an exact number shown: ratios and limits differ from each other in the thirteenth or later."""

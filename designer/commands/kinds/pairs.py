@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from ...planning.people import MeanWithin
     from ...priors.prior import Prior
     from ..asked.design import DesignOptions
-    from .asked import CountOptions, EstimateOptions, PerturbOptions
+    from ..asked.perturb import PerturbOptions
+    from .asked import CountOptions, EstimateOptions
 
 NO_VALUE = "(no value)"
 """The key of those who have no value, where having one is protected, too."""

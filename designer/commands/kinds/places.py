@@ -21,7 +21,7 @@ from .kind import Designed, Drawing, Held, Kind, Layout, WrittenReports
 
 if TYPE_CHECKING:
     from ..asked.design import DesignOptions
-    from .asked import PerturbOptions
+    from ..asked.perturb import PerturbOptions
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from ....estimators.streams.output_parts import OutputParts
     from ....estimators.streams.value_blocks import ValueBlocks
-    from ..kinds.asked import PerturbOptions
+    from ..asked.perturb import PerturbOptions
     from ..kinds.kind import Drawing, Kind
 
 

@@ -25,7 +25,8 @@ from .counts_so_far import CountsSoFar
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..kinds.asked import CountOptions, PerturbOptions
+    from ..asked.perturb import PerturbOptions
+    from ..kinds.asked import CountOptions
     from ..kinds.kind import Kind
 
 WINDOW, FIRST_ROW, ROWS = "window", "first_row", "rows"

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 import pytest
 import typer
 from optldp.designer.commands.asked.options import Options, takes_options
-from optldp.designer.commands.kinds.asked import METHODS, EstimateOptions, PerturbOptions
+from optldp.designer.commands.asked.perturb import PerturbOptions
+from optldp.designer.commands.kinds.asked import METHODS, EstimateOptions
 from optldp.estimators.methods import BIAS_AWARE, DISTRIBUTION_METHODS, FREQUENCY_METHODS, MEAN_METHODS
 from optldp.mechanisms import InputError
 from typer.testing import CliRunner

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from .....estimators.personalised.estimate import LevelShares
     from .....mechanisms.table.knot_prior import KnotPrior
     from ....planning.people import MeanWithin
-    from ..asked import CountOptions, PerturbOptions
+    from ...asked.perturb import PerturbOptions
+    from ..asked import CountOptions
 
 NOT_OF_COLUMNS = "count is not for levels of attributes: estimate takes the reports themselves"
 

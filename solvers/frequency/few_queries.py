@@ -157,9 +157,8 @@ class _Run:
         priced = prices.over_all(SLACK * self.tolerance * self.value)
         raised = multipliers + priced.gain * prices.weights
         if (bound := proved(self.wanted, numbers, raised) - self.scatter) > self.bound:
-            scale = float(
-                (self.wanted * numbers).sum() / raised.sum()
-            )  # the best multiple: it may be mixed with others
+            # The best multiple, so that it may be mixed with others.
+            scale = float((self.wanted * numbers).sum() / raised.sum())
             self.bound, self.inside = bound, (scale * numbers, scale**2 * raised)
         return prices.gaining(np.vstack([priced.points, points]))[: ADDED * self.prior.size]
 

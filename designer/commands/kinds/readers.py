@@ -40,7 +40,8 @@ def number_reader(table: TabulatedMechanism, asked: EstimateOptions, *, numbered
     else:
         raise InputError(NEEDS_PRIOR)
     readings = _readings(outputs) if outputs else table.low if table.is_discrete else table.knots
-    found = best_readings(table.probabilities, weights, losses_of(costs, table.knots, readings))
+    losses = losses_of(costs, table.knots, readings, period=table.provenance.period)
+    found = best_readings(table.probabilities, weights, losses)
     risk = found.risk
 
     def read(reports: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

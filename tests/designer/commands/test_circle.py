@@ -93,3 +93,20 @@ def test_what_a_circle_does_not_go_with_is_refused(optldp, hours, more, said):
 def test_means_are_refused_on_a_circle(objective):
     with pytest.raises(InputError, match="circle"):
         design(Prior.even(HOURS).with_period(24), 1.0, objective=objective)
+
+
+@pytest.mark.parametrize("asked", ["reports", "reports:squared"])
+def test_single_reports_are_read_the_shorter_way_round(optldp, hours, tmp_path, asked):
+    """As they were designed for: by the way round, not by the distance on the line, whichever loss is named."""
+    out, people, reports, read = (tmp_path / name for name in ("m.json", "people.csv", "reports.csv", "read.csv"))
+    circle_of = ("--public", "--circle", 24, "--privacy", "metric", "--epsilon", 2, "--loss", "circular")
+    optldp("design", "--prior", hours, *circle_of, "--out", out)
+    people.write_text("hour\n" + "0\n23\n1\n12\n" * 50)
+    optldp("perturb", out, people, "--column", "hour", "--seed", 1, "--out", reports)
+    optldp("estimate", out, reports, "--of", asked, "--prior", hours, "--out", read)
+    table, weights = load_table(out), 2 + HOURS % 5
+    costs = (weights[:, None] * table.probabilities).T @ (WAY if asked == "reports" else WAY**2)
+    rows = np.loadtxt(read, delimiter=",", skiprows=1)
+    each = costs[table.output_index(rows[:, 0])]
+    found = each[np.arange(len(rows)), rows[:, 1].astype(int)]
+    assert found == pytest.approx(each[:, table.low.astype(int)].min(1), rel=1e-9)

@@ -27,7 +27,7 @@ Solver = Literal["choose", "tree", "graph", "highs"]
 WITHIN = 0.5
 """Share of the tolerance that the interior point may leave: the rest is for outputs that are left out, and repair."""
 
-LARGE, HOPELESS = 2**14, 2**16
+LARGE, HOPELESS = 2**14, 2**17
 """Rows that HiGHS solves in a few seconds; and from which on its patience is in vain."""
 
 ROUGH = 3e-3

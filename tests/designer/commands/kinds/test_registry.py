@@ -59,6 +59,7 @@ def test_perturbing_through_a_table_loads_no_other_kind_and_no_other_command(tab
         "asked.old_spellings",
         "asked.options",
         "asked.panels",
+        "asked.perturb",
         "kinds",
         "streamed",
         "streamed.blocks",

@@ -14,7 +14,8 @@ from urllib.parse import unquote, urlsplit
 LOADS = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"), ("source", "src"), ("object", "data")}
 ROOT = Path(__file__).resolve().parents[1]
 LAYERS = ("mechanisms", "solvers", "estimators", "designer")
-ROOMS = tuple(f"{layer}.{stub.parent.name}" for layer in LAYERS for stub in sorted((ROOT / layer).glob("*/*.pyi")))
+STUBS = [stub.relative_to(ROOT).parent for layer in LAYERS for stub in sorted((ROOT / layer).glob("*/**/*.pyi"))]
+ROOMS = tuple(".".join(room.parts) for room in STUBS)
 """Rooms with public names of their own."""
 
 

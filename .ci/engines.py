@@ -27,11 +27,11 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 from optldp.estimators import ReportCounts, Service, count
-from optldp.estimators.data import SkippedRows
 from optldp.estimators.engines import count_query, output_cells, perturb_partition
+from optldp.estimators.reading.columns import SkippedRows
 from optldp.mechanisms import InputError, duchi, make_exact, piecewise
 from optldp.mechanisms.files.identifier import table_identifier
-from optldp.mechanisms.keyed import KeyedReports, new_secret, read_secret
+from optldp.mechanisms.pseudorandom import KeyedReports, new_secret, read_secret
 
 NARROW = make_exact(duchi([0.0, 1.0], 2.0)).mechanism
 WIDE = make_exact(piecewise([0.0, 0.3, 1.0], 1.0)).mechanism

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from optldp.designer.command_line import app
-from optldp.estimators.data.numbers import write_columns
+from optldp.estimators.reading.columns.number_cells import write_columns
 from optldp.mechanisms import (
     AttributeSampling,
     PersonalisedMechanism,

@@ -37,16 +37,16 @@ from optldp.mechanisms.categorical.projective_geometry import projective_geometr
 from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
+from optldp.mechanisms.compact_tables import FloorForm, form_over
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.documents.table import ends_to_document
 from optldp.mechanisms.exactness.point_outputs import to_points
 from optldp.mechanisms.exactness.verification import require_private, require_proved
 from optldp.mechanisms.files.bundle import parse_mechanism
 from optldp.mechanisms.files.checksum import checksum
-from optldp.mechanisms.floors import FloorForm, form_over
 from optldp.mechanisms.key_value.response import key_value_response
 from optldp.mechanisms.key_value.unary import key_value_unary
-from optldp.mechanisms.laws.within_cell import GeometricTails
+from optldp.mechanisms.sampling.within_cell import GeometricTails
 from optldp.mechanisms.table.knot_prior import KnotPrior
 
 MEMORY = 2**29

@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 from optldp.estimators import count, estimate_frequencies
-from optldp.mechanisms.adopted import adopt
-from optldp.mechanisms.adopted.adoption import written_of
+from optldp.mechanisms.third_party import adopt
+from optldp.mechanisms.third_party.adoption import written_of
 
 LABELS = ("cook", "smith", "baker", "miller", "weaver", "tailor")
 SHARES = np.array([0.4, 0.25, 0.15, 0.1, 0.07, 0.03])

@@ -25,14 +25,14 @@ from optldp.mechanisms.categorical.projective_geometry import projective_geometr
 from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
-from optldp.mechanisms.composed.attributes import attribute_budget
+from optldp.mechanisms.combinators.attribute_sampling import attribute_budget
+from optldp.mechanisms.compact_tables import FloorForm, floor_form
 from optldp.mechanisms.documents.bundle import Bundle
-from optldp.mechanisms.floors import FloorForm, floor_form
 from optldp.mechanisms.integers.numerators import DENOMINATOR
 from optldp.mechanisms.key_value.response import key_value_response
 from optldp.mechanisms.key_value.unary import key_value_unary
-from optldp.mechanisms.laws.within_cell import GeometricTails, Uniform
 from optldp.mechanisms.promise import Metric, Ratios, Sensitive
+from optldp.mechanisms.sampling.within_cell import GeometricTails, Uniform
 from optldp.mechanisms.table.outputs import locate_outputs
 from regression_checks import USERS, Check
 

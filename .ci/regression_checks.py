@@ -12,7 +12,7 @@ from optldp.estimators.means.unbiasing import affine_unbiasing
 from optldp.mechanisms import CategoricalMechanism, InputError, TabulatedMechanism
 from optldp.mechanisms.categorical.mechanism import PureProtocol
 from optldp.mechanisms.key_value import KeyValueMechanism
-from optldp.mechanisms.laws.within_cell import GeometricTails
+from optldp.mechanisms.sampling.within_cell import GeometricTails
 from scipy import stats
 
 USERS = 20_000

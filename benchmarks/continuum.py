@@ -14,7 +14,7 @@ from markdown_table import table
 from optldp.designer import KnotChoice, Prior, continuum_certificate, design
 from optldp.designer.designs.knots import ContinuumCertificate
 from optldp.solvers import UnbiasedProgram, continuum_bound
-from optldp.solvers.barrier.optimum import solve_by_barrier
+from optldp.solvers.barrier.barrier_method import solve_by_barrier
 from priors import EPSILONS
 from scipy import stats
 

@@ -11,14 +11,14 @@ from __future__ import annotations
 import numpy as np
 from markdown_table import table
 from optldp.estimators import CategoryCounts, estimate_frequencies
-from optldp.estimators.contrasts import (
+from optldp.estimators.differences import (
     MatchedTallies,
     Tally,
     estimate_difference,
     estimate_others,
     estimate_weighted,
 )
-from optldp.estimators.data import SkippedRows
+from optldp.estimators.reading.columns import SkippedRows
 from optldp.mechanisms import TabulatedMechanism, piecewise
 from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 

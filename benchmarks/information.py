@@ -25,7 +25,7 @@ from optldp.estimators.distributions.smoothed_em import ems
 from optldp.estimators.methods import DistributionMethod
 from optldp.mechanisms import FAMILIES, TabulatedMechanism, piecewise, square_wave
 from optldp.solvers import fit_mixture
-from optldp.solvers.information.program import most_information
+from optldp.solvers.information.information_program import most_information
 from optldp.solvers.likelihood.dense import DenseLikelihood
 from priors import EPSILONS, at_knots
 from redone.experiment.drawn_values import Draw, all_sets

@@ -1,14 +1,14 @@
 from ..mechanisms.promise import Pure as Pure
-from .commands.kinds.registry import read_reports as read_reports
+from .commands.handlers.registry import read_reports as read_reports
 from .comparison.bounds import bounds as bounds
 from .comparison.categorical import compare_categorical as compare_categorical
 from .comparison.compare import compare as compare
 from .comparison.sweep import sweep as sweep
-from .designs.attributes import Attributes as Attributes
 from .designs.design import design as design
 from .designs.knots import KnotChoice as KnotChoice
 from .designs.knots import continuum_certificate as continuum_certificate
 from .designs.result import Design as Design
+from .designs.several_attributes import Attributes as Attributes
 from .designs.trade_off import trade_off_curve as trade_off_curve
 from .levels import Levels as Levels
 from .methods.lattice import Lattice as Lattice

@@ -15,7 +15,7 @@ from typing import Annotated, Any, cast
 import typer
 from typer.core import TyperGroup
 
-from .commands.asked.panels import PanelledCommand, on_one_line, with_help_all
+from .commands.options.panels import PanelledCommand, on_one_line, with_help_all
 
 COMMANDS = {
     "describe": ".commands.describe",
@@ -46,7 +46,7 @@ def _loaded(name: str) -> Any:
     """Return a command as typer calls it."""
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     run = getattr(import_module(COMMANDS[name], __package__), f"{name.replace('-', '_')}_command")
-    options, output = (import_module(f".commands.{each}", __package__) for each in ("asked.options", "said.output"))
+    options, output = (import_module(f".commands.{each}", __package__) for each in ("options.shared", "output.output"))
     run = options.allows_large(run)
     if name in READ_FILES:
         run = options.reads_files(run)

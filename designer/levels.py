@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..mechanisms.budget import check_epsilon
-from ..mechanisms.composed.personalised import MOST_LEVELS
+from ..mechanisms.combinators.personalised import MOST_LEVELS
 from ..mechanisms.errors import InputError
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ..estimators.data.numbers import read_column, read_matrix
-from ..estimators.data.texts import read_labels
+from ..estimators.reading.columns.number_cells import read_column, read_matrix
+from ..estimators.reading.columns.texts import read_labels
 from ..mechanisms.errors import InputError
-from ..mechanisms.laws.domain import nearest_knots
+from ..mechanisms.sampling.domain import nearest_knots
 
 SAME_VALUE = 1e-9
 """Distance of a value in a file from the prior's, as a share of their range: what decimal digits lose."""

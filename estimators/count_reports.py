@@ -12,24 +12,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..mechanisms.categorical.mechanism import CategoricalMechanism
-from ..mechanisms.composed.attributes import AttributeSampling
-from ..mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
+from ..mechanisms.combinators.attribute_sampling import AttributeSampling
+from ..mechanisms.combinators.personalised import PersonalisedMechanism, PersonalisedReports
+from ..mechanisms.compact_tables.floor_and_windows import FloorForm, expanded
 from ..mechanisms.errors import InputError, unwired
-from ..mechanisms.floors.form import FloorForm, expanded
 from ..mechanisms.key_value.mechanism import KeyValueMechanism
 from ..mechanisms.table.table import TabulatedMechanism
 from .attributes.counts import AttributeCounts
 from .counting.counts import ReportCounts
 from .frequencies.category_counts import CategoryCounts
 from .key_values.counts import KeyValueCounts
-from .personalised.attributes import PersonalisedAttributeCounts
+from .personalised.attribute_levels import PersonalisedAttributeCounts
 from .personalised.counts import PersonalisedCounts
 from .personalised.pair_counts import PersonalisedPairCounts
 
 if TYPE_CHECKING:
     from .counting.users import Progress
-    from .data.files import FilePath
-    from .data.skipped_rows import SkippedRows
+    from .reading.columns.files import FilePath
+    from .reading.columns.skipped_rows import SkippedRows
 
     _OfNumbers = TabulatedMechanism | FloorForm
 

@@ -13,14 +13,14 @@ from numpy.typing import ArrayLike
 
 from ..mechanisms.categorical.mechanism import CategoricalMechanism
 from ..mechanisms.channel import Channel
+from ..mechanisms.display.display import Shown
 from ..mechanisms.errors import InputError
 from ..mechanisms.files.identifier import file_checksum, table_identifier
-from ..mechanisms.shown.shown import Shown
 from .counting.counts import runs
 from .counting.user_numbers import counts_of_rows, whole_counts
-from .data.counted_rows import counted_reports
-from .data.simulated_columns import OUTPUT
-from .data.skipped_rows import SkippedRows
+from .reading.columns.counted_rows import counted_reports
+from .reading.columns.simulated_columns import OUTPUT
+from .reading.columns.skipped_rows import SkippedRows
 
 Made = TypeVar("Made", bound=Channel)
 

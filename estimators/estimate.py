@@ -9,10 +9,10 @@ from typing import Any, get_args
 
 import numpy as np
 
+from ..mechanisms.display.display import Shown
+from ..mechanisms.display.frames import Backend, frame_of
+from ..mechanisms.display.summary import Dots, Told, plain
 from ..mechanisms.errors import InputError, unwired
-from ..mechanisms.shown.frames import Backend, frame_of
-from ..mechanisms.shown.shown import Shown
-from ..mechanisms.shown.told import Dots, Told, plain
 from .intervals import CONFIDENCE, Interval, normal_interval
 from .methods import Target
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..mechanisms.cost import fit_cost, require_affordable
 from ..mechanisms.errors import InputError
-from ..mechanisms.laws.domain import rounding_weights
+from ..mechanisms.sampling.domain import rounding_weights
 from ..mechanisms.table.table import TabulatedMechanism
 
 SAME_KNOT = 1e-9

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..mechanisms.display.display import Shown
+from ..mechanisms.display.summary import Dots, Told, plain
 from ..mechanisms.errors import InputError
-from ..mechanisms.shown.shown import Shown
-from ..mechanisms.shown.told import Dots, Told, plain
 
 IntervalKind = Literal["normal", "bernstein"]
 """How far the truth may be: as the central limit theorem says, or as holds for every number of users."""

@@ -28,7 +28,7 @@ from optldp.estimators import estimate_frequencies as estimate_frequencies
 from optldp.estimators import estimate_key_means as estimate_key_means
 from optldp.estimators import estimate_mean as estimate_mean
 from optldp.estimators import influence as influence
-from optldp.estimators.data import describe as describe
+from optldp.estimators.reading.columns import describe as describe
 from optldp.mechanisms import AttributeSampling as AttributeSampling
 from optldp.mechanisms import BudgetToken as BudgetToken
 from optldp.mechanisms import InputError as InputError

@@ -6,8 +6,8 @@ from .client.budget_token import BudgetToken as BudgetToken
 from .client.one_report import OneReportClient as OneReportClient
 from .client.one_report import SimulatedClient as SimulatedClient
 from .client.sampler import Sampler as Sampler
-from .composed.attributes import AttributeSampling as AttributeSampling
-from .composed.personalised import PersonalisedMechanism as PersonalisedMechanism
+from .combinators.attribute_sampling import AttributeSampling as AttributeSampling
+from .combinators.personalised import PersonalisedMechanism as PersonalisedMechanism
 from .cost import allow_large as allow_large
 from .errors import BudgetError as BudgetError
 from .errors import InputError as InputError

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .laws.random_words import random_words
-from .shown.shown import Shown
+from .display.display import Shown
+from .sampling.random_words import random_words
 
 if TYPE_CHECKING:
-    from .laws.law import Words
     from .promise import Promise
+    from .sampling.law import Words
     from .spaces.space import Space
     from .statistics import Statistic
 

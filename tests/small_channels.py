@@ -21,16 +21,16 @@ from optldp.mechanisms import (
     save_table,
     square_wave,
 )
-from optldp.mechanisms.adopted import adopt
 from optldp.mechanisms.categorical import CategoricalTable, categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.projective_geometry import geometry_of_levels, projective_geometry
 from optldp.mechanisms.categorical.subset_selection import subset_selection
+from optldp.mechanisms.compact_tables import form_over
 from optldp.mechanisms.documents.bundle import Bundle
-from optldp.mechanisms.floors import form_over
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
 from optldp.mechanisms.promise import Blocks, OfPairs, Sensitive
 from optldp.mechanisms.spaces.places import Places
+from optldp.mechanisms.third_party import adopt
 
 KNOTS = np.linspace(0.0, 60.0, 5)
 JOBS = ["cook", "nurse", "smith"]

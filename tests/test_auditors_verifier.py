@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from optldp.mechanisms import TableError, TabulatedMechanism, load_table, prove
+from optldp.mechanisms.compact_tables import FloorForm
 from optldp.mechanisms.exactness.verification import require_private
 from optldp.mechanisms.files.bundle import parse_mechanism
 from optldp.mechanisms.files.checksum import checksum
-from optldp.mechanisms.floors import FloorForm
 
 from .mechanisms import floor_forms
 from .mechanisms.document_mutants import mutants, promised

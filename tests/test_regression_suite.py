@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optldp.mechanisms.laws import law as cell_law
+from optldp.mechanisms.sampling import law as cell_law
 from optldp.mechanisms.table import exact_sampling
 
 ROOT = Path(__file__).parents[1]

@@ -22,7 +22,7 @@ from optldp.estimators.personalised.fit import derivatives
 from optldp.estimators.personalised.likelihood import personalised_likelihood
 from optldp.mechanisms import PersonalisedMechanism
 from optldp.mechanisms.categorical import basic_rappor
-from optldp.mechanisms.composed.personalised import PersonalisedReports
+from optldp.mechanisms.combinators.personalised import PersonalisedReports
 from redone.febsf.emoa import emoa_printed
 from redone.febsf.personalised_baselines import apldp_levels, combine_levels, ppda, split_levels
 

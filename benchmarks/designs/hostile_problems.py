@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 from measured import Cell, Table, timed
 from optldp.solvers import UnbiasedProgram, solve_unbiased
-from optldp.solvers.barrier.optimum import solve_by_barrier
+from optldp.solvers.barrier.barrier_method import solve_by_barrier
 
 TITLE = "Hostile problems"
 MOST, LEAST_APART = 2001, 1e-6

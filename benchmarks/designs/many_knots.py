@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from measured import Cell, Table, alone, memory, timed
 from optldp.solvers import UnbiasedProgram, certified_bound, solve_unbiased
-from optldp.solvers.barrier.optimum import solve_by_barrier
+from optldp.solvers.barrier.barrier_method import solve_by_barrier
 from scipy import stats
 
 TITLE = "From knots to a certified optimum"

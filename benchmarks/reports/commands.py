@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from markdown_table import table
-from optldp.estimators.data.numbers import write_column
+from optldp.estimators.reading.columns.number_cells import write_column
 
 TITLE = "Commands"
 FEW = 200

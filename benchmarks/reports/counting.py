@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from measured import Table
-from optldp.estimators.data.files import connected
+from optldp.estimators.reading.columns.files import connected
 from optldp.mechanisms import TabulatedMechanism, duchi, make_exact, piecewise, save_table, square_wave
 from optldp.mechanisms.table.output_cells import with_output_cells
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from measured import Table
-from optldp.estimators.data.files import connected
+from optldp.estimators.reading.columns.files import connected
 from optldp.mechanisms import AttributeSampling, duchi, make_exact, piecewise, save_bundle, square_wave
 
 TITLE = "Counting attributes"

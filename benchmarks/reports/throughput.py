@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from measured import Table, timed
 from optldp.designer import design
-from optldp.estimators.data.numbers import write_column
+from optldp.estimators.reading.columns.number_cells import write_column
 from optldp.mechanisms import TabulatedMechanism, laplace, piecewise, save_table
 from priors import at_knots
 

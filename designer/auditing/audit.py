@@ -19,16 +19,16 @@ import numpy as np
 
 from ...mechanisms import InputError, TabulatedMechanism
 from ...mechanisms.cost import audit_cost, require_affordable, table_cost
+from ...mechanisms.display.display import Shown
+from ...mechanisms.display.summary import Dots, Told
 from ...mechanisms.documents.bundle import Bundle
-from ...mechanisms.shown.shown import Shown
-from ...mechanisms.shown.told import Dots, Told
 from .bounds import certain_bound
 from .learned import LEARNED, NOT_LEARNED, TOO_FEW, can_learn
 from .search import Advance, Candidate, Hunt, drawn, hunt
 from .serial import NEXT_CALL, Alone, InOrder, repeating_distance
 from .sources import DEFAULT_TIMEOUT, FromCall, FromCommand, Sampled
 from .subjects.events import counts_inside
-from .subjects.kinds import kind_of, sampler_of
+from .subjects.registry import kind_of, sampler_of
 from .subjects.subject import Subject
 
 FEWEST_SAMPLES = 2000

@@ -10,7 +10,7 @@ import numpy as np
 from ...mechanisms import InputError, TabulatedMechanism
 from .pipe import answers, split_command
 from .subjects.events import Columns, Family
-from .subjects.kinds import Draw
+from .subjects.registry import Draw
 from .subjects.subject import Kind, Subject
 
 SPELLINGS = 12

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from .asked.options import Force, Json
-from .said.output import one_line_errors, print_facts, print_json, readable, require_place, say, say_wrote
+from .options.shared import Force, Json
+from .output.output import one_line_errors, print_facts, print_json, readable, require_place, say, say_wrote
 
 Law = Literal["grr", "rappor", "oue", "olh", "subset"]
 Form = Literal["index", "label", "bits", "integer", "columns", "set", "seeded"]
@@ -65,11 +65,11 @@ def adopt_command(
     Example: optldp adopt olh --categories jobs.csv --epsilon 1 --out theirs.json
     Example: optldp estimate theirs.json their_reports.csv
     """
-    from ...estimators.data.texts import read_labels
-    from ...mechanisms.adopted import adopt
+    from ...estimators.reading.columns.texts import read_labels
     from ...mechanisms.files.bundle import save_bundle
-    from .kinds.categories import Categories
-    from .kinds.reading import only_column
+    from ...mechanisms.third_party import adopt
+    from .handlers.categories import Categories
+    from .handlers.reading import only_column
 
     require_place(out, (".json",), force=force)
     labels = read_labels(categories, column or only_column(categories, "value"))

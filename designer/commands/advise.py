@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .asked.options import (
+from .options.shared import (
     EPSILON,
     TOLERANCE,
     UNIFORM_SHARE,
@@ -24,7 +24,7 @@ from .asked.options import (
     UniformShare,
     Users,
 )
-from .said.output import (
+from .output.output import (
     number,
     one_line_errors,
     print_json,
@@ -33,7 +33,7 @@ from .said.output import (
     say,
     share_progress,
 )
-from .said.prior import read_categorical_prior, read_prior
+from .output.prior import read_categorical_prior, read_prior
 
 if TYPE_CHECKING:
     from ..planning.advice import Advice

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .asked.options import Json, Table
-from .said.output import NOT_SO, one_line_errors, print_facts, print_json, readable, refuse_given, share_progress
+from .options.shared import Json, Table
+from .output.output import NOT_SO, one_line_errors, print_facts, print_json, readable, refuse_given, share_progress
 
 if TYPE_CHECKING:
     from ..auditing.audit import Audit
@@ -52,11 +52,11 @@ def audit_command(
     import numpy as np
 
     from ...mechanisms import InputError
-    from ...mechanisms.adopted.mark import require_ours
     from ...mechanisms.files.bundle import read_unverified_mechanism
+    from ...mechanisms.third_party.mark import require_ours
     from ..auditing.audit import audit
     from ..auditing.sources import DEFAULT_TIMEOUT
-    from ..auditing.subjects.kinds import sampler_of
+    from ..auditing.subjects.registry import sampler_of
 
     if not samples.is_integer():
         raise InputError(f"samples must be a whole number, got {samples!r}")

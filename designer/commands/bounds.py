@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ...mechanisms.printable import printable
-from .asked.bounds import BoundsOptions, require_places
-from .asked.options import CONFIDENCE, PAGES_ARE_USUAL, TOLERANCE, takes_options
-from .said.output import at_least, number, one_line_errors, print_json, print_rows, say, say_wrote, task_progress
-from .said.prior import SENSITIVE, read_categorical_prior
+from .options.bounds import BoundsOptions, require_places
+from .options.shared import CONFIDENCE, PAGES_ARE_USUAL, TOLERANCE, takes_options
+from .output.output import at_least, number, one_line_errors, print_json, print_rows, say, say_wrote, task_progress
+from .output.prior import SENSITIVE, read_categorical_prior
 
 if TYPE_CHECKING:
     from ..comparison.bounds_categories import CategoryBounds
@@ -34,7 +34,7 @@ def bounds_command(asked: BoundsOptions) -> None:
     --objective information:cumulative --out report.html
     """
     from ...mechanisms.files.atomic_write import replacing
-    from ...solvers.biased.program import check_users
+    from ...solvers.biased.error_program import check_users
     from ..report.front import checked_users
     from ..report.page import bounds_html
     from ..report.rendering import require_report_tools
@@ -75,7 +75,7 @@ def _found(asked: BoundsOptions) -> tuple[BoundsResult, list[str]]:
     """Compute the bounds of one column, and return what there is to say of its prior."""
     from ..comparison.bounds import bounds
     from ..methods.registry import METHODS
-    from .asked.levels import budget_numbers
+    from .options.levels import budget_numbers
 
     objectives, budgets = asked.asked, budget_numbers(asked.budgets, "--epsilon")
     prior, notes = asked.prior()
@@ -98,7 +98,7 @@ def _of_pages(asked: BoundsOptions) -> list[str]:
 def _ranges(asked: BoundsOptions) -> dict[str, tuple[float, float]]:
     """Return the columns of --attribute and their ranges; InputError for options that these have no use for."""
     from ...mechanisms.errors import InputError
-    from .kinds.attributes import attribute_range
+    from .handlers.attributes import attribute_range
 
     named = asked.attributes or []
     asked.refuse("for one column, not for attributes", "--column", "--range", "--prior", "--results")
@@ -114,7 +114,7 @@ def of_attributes(asked: BoundsOptions) -> None:
     from ..report.front import checked_users
     from ..report.index_page import index_html
     from ..report.page import bounds_html
-    from .shown.mechanism_reports import INDEX, free_name, require_report_place, write_pages
+    from .rendering.mechanism_reports import INDEX, free_name, require_report_place, write_pages
 
     ranges, out = _ranges(asked), asked.out
     if out is not None:
@@ -156,7 +156,7 @@ def of_categories(asked: BoundsOptions) -> None:
     from ..comparison.bounds_categories import bounds_categories
     from ..report.categories_page import category_bounds_html
     from ..report.rendering import require_report_tools
-    from .asked.levels import budget_numbers
+    from .options.levels import budget_numbers
 
     asked.refuse_for_categories()
     n, out, budgets = asked.n, asked.out, budget_numbers(asked.budgets, "--epsilon")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..objectives.registry import in_words
-from .asked.objective import PANEL, ObjectiveOptions
-from .asked.options import (
+from .options.objective import PANEL, ObjectiveOptions
+from .options.shared import (
     EPSILONS,
     TOLERANCE,
     UNIFORM_SHARE,
@@ -24,7 +24,7 @@ from .asked.options import (
     UniformShare,
     takes_options,
 )
-from .said.output import (
+from .output.output import (
     json_text,
     number,
     one_line_errors,
@@ -34,7 +34,7 @@ from .said.output import (
     say,
     task_progress,
 )
-from .said.prior import SENSITIVE, read_categorical_prior
+from .output.prior import SENSITIVE, read_categorical_prior
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,11 +103,11 @@ def compare_command(asked: CompareOptions) -> None:
     Example: optldp compare survey.csv --column job --categorical --epsilon 1
     """
     from ...mechanisms.budget import check_epsilon
-    from ...solvers.biased.program import check_users
+    from ...solvers.biased.error_program import check_users
     from ..comparison.compare import compare
     from ..methods.registry import METHODS
     from ..planning.people_of_rows import row_facts
-    from .asked.levels import budget_numbers
+    from .options.levels import budget_numbers
 
     require_place(asked.out, SUFFIXES, force=asked.force)
     sure = asked.sure
@@ -168,7 +168,7 @@ def _write(rows: list[dict[str, Any]], out: Path | None) -> None:
         with replacing(out) as part:
             part.write_text(json_text({"rows": rows}) + "\n", "utf-8")
         return
-    from ...estimators.data.numbers import write_columns
+    from ...estimators.reading.columns.number_cells import write_columns
 
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     text = {name for name, cells in columns.items() if any(isinstance(cell, str) for cell in cells)}

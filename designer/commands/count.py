@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from ...estimators.data.simulated_columns import OUTPUT, USERS
 from ...estimators.methods import Dialect
-from .asked.options import AllowUnproved, Force, Json, takes_options
-from .kinds.asked import CountOptions
-from .said.output import one_line_errors, print_facts, print_json, require_place, say, say_of_reports, say_wrote
+from ...estimators.reading.columns.simulated_columns import OUTPUT, USERS
+from .handlers.options import CountOptions
+from .options.shared import AllowUnproved, Force, Json, takes_options
+from .output.output import one_line_errors, print_facts, print_json, require_place, say, say_of_reports, say_wrote
 
 SUFFIXES = (".csv", ".parquet")
 
@@ -28,12 +28,12 @@ def count_command(asked: CountOptions) -> None:
     """
     import numpy as np
 
-    from ...estimators.data.numbers import write_columns
-    from ...estimators.data.table_column import constants_beside
+    from ...estimators.reading.columns.number_cells import write_columns
+    from ...estimators.reading.columns.table_column import constants_beside
     from ...mechanisms import InputError, load_mechanism
-    from .kinds.kind import Service
-    from .kinds.reading import ROUNDS, told_of_users
-    from .kinds.registry import kind_of
+    from .handlers.kind import Service
+    from .handlers.reading import ROUNDS, told_of_users
+    from .handlers.registry import kind_of
 
     files, out, piped = asked.files, asked.out, str(asked.out) == "-"
     if len(files) % 2:
@@ -46,7 +46,7 @@ def count_command(asked: CountOptions) -> None:
     kinds = [kind_of(mechanism).for_estimates() for mechanism in loaded]
     services = [Service(*each) for each in zip(kinds, files[::2], files[1::2], strict=True)]
     leading = next((kind for kind in kinds if kind.by_itself), kinds[0])
-    from .streamed.windows import count_windows, marked_counts
+    from .streaming.windows import count_windows, marked_counts
 
     if windows:
         many = count_windows(asked, leading, files[0])
@@ -112,14 +112,14 @@ def count_sql_command(
     Example: optldp count-sql mech.json --from reports --column report --cells cells.parquet --dialect postgres
     """
     from ...mechanisms import load_mechanism
-    from .kinds.registry import kind_of
+    from .handlers.registry import kind_of
 
     require_place(cells, SUFFIXES, force=force)
     kinds = [kind_of(load_mechanism(path, allow_unproved=allow_unproved)).for_estimates() for path in tables]
     joined = None if cells is None else cells.stem
     query = kinds[0].query(kinds, relations, dialect=dialect, key=key, column=column, cells=joined, table=table)
     if cells is not None:
-        from ...estimators.data.numbers import write_columns
+        from ...estimators.reading.columns.number_cells import write_columns
 
         written = kinds[0].cells()
         write_columns(cells, written)

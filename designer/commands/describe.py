@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .asked.options import Categorical, DataFile, Json
-from .said.output import number, one_line_errors, print_facts, print_json, print_rows, say
+from .options.shared import Categorical, DataFile, Json
+from .output.output import number, one_line_errors, print_facts, print_json, print_rows, say
 
 if TYPE_CHECKING:
-    from ...estimators.data.described import CategoryColumn, NumberColumn
+    from ...estimators.reading.columns.described import CategoryColumn, NumberColumn
 
 RAW = (
     "note: all this is told of the values themselves, the smallest and the largest of single people: what you publish "
@@ -45,7 +45,7 @@ def describe_command(
     Example: optldp describe survey.csv --column job
     Example: optldp describe survey.csv
     """
-    from ...estimators.data.described import CategoryColumn, describe
+    from ...estimators.reading.columns.described import CategoryColumn, describe
 
     if column is None:
         _list_columns(data, as_json)
@@ -67,8 +67,8 @@ def describe_command(
 
 def _list_columns(data: Path, as_json: bool) -> None:
     """A line for each column of a file, to choose one from."""
-    from ...estimators.data.described import CategoryColumn, describe
-    from ...estimators.data.files import connected, open_file
+    from ...estimators.reading.columns.described import CategoryColumn, describe
+    from ...estimators.reading.columns.files import connected, open_file
     from ...mechanisms.cost import columns_cost, require_affordable
     from ...mechanisms.errors import InputError
 
@@ -96,9 +96,9 @@ def _list_columns(data: Path, as_json: bool) -> None:
 
 def _hindrance(data: Path, column: str, found: NumberColumn | CategoryColumn) -> str | None:
     """What keeps `design` from reading this column as the next command says; None if nothing does."""
-    from ...estimators.data.described import NumberColumn
+    from ...estimators.reading.columns.described import NumberColumn
     from ...mechanisms.errors import InputError
-    from .said.prior import read_categorical_prior, read_prior
+    from .output.prior import read_categorical_prior, read_prior
 
     drop = bool(found.missing)
     try:
@@ -114,8 +114,8 @@ def _hindrance(data: Path, column: str, found: NumberColumn | CategoryColumn) ->
 
 def _next(data: Path, column: str, found: NumberColumn | CategoryColumn) -> str:
     """The command that designs for this column."""
-    from ...estimators.data.described import NumberColumn
-    from ...estimators.forms.overrides import written_as
+    from ...estimators.reading.columns.described import NumberColumn
+    from ...estimators.reading.formats.overrides import written_as
 
     words = ["optldp", "design", str(data), "--column", column]
     words += written_as()
@@ -130,7 +130,7 @@ def _next(data: Path, column: str, found: NumberColumn | CategoryColumn) -> str:
 
 def _argument(end: float, units: str) -> str:
     """An end of a range as it can be typed."""
-    from ...estimators.forms.axis import said_on
+    from ...estimators.reading.formats.axis import said_on
 
     written = f"{end:.12g}"
     return (
@@ -141,7 +141,7 @@ def _argument(end: float, units: str) -> str:
 
 
 def _print_numbers(data: Path, column: str, found: NumberColumn) -> None:
-    from ...estimators.forms.axis import DAYS, said_on
+    from ...estimators.reading.formats.axis import DAYS, said_on
 
     def told(value: float) -> str:
         return said_on(round(value) if found.units == DAYS else value, found.units) or _plain(value)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from .asked.design import DesignOptions
-from .asked.kind import DesignKind, OneTable
-from .asked.options import takes_options
-from .said.output import (
+from .options.design import DesignOptions
+from .options.kind import DesignKind, OneTable
+from .options.shared import takes_options
+from .output.output import (
     means_facts,
     one_line_errors,
     print_explained,
@@ -20,17 +20,17 @@ from .said.output import (
     say,
     say_wrote,
 )
-from .said.prior import CARRIED
-from .said.words import MEAN_WITHIN, explained, with_brief
-from .shown.objectives import design_table
+from .output.prior import CARRIED
+from .output.words import MEAN_WITHIN, explained, with_brief
+from .rendering.objectives import design_table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ...mechanisms import TabulatedMechanism
-    from ...mechanisms.floors import FloorForm
-    from .kinds.kind import Designed
-    from .shown.objectives import Outcome
+    from ...mechanisms.compact_tables import FloorForm
+    from .handlers.kind import Designed
+    from .rendering.objectives import Outcome
 
 FLOOR = (
     "note: the file is in floor form, a few numbers a knot from which the table follows, as the table would "
@@ -76,7 +76,7 @@ def design_command(asked: DesignOptions) -> None:
     Example: optldp design survey.csv --column job --categorical --levels 0.1:1:0.1 --level-epsilon 0.5 --out jobs.json
     """
     from ...mechanisms.files.table import SUFFIXES
-    from .kinds.clipped import marked
+    from .handlers.clipped import marked
 
     asked.refuse_useless()
     one_table = isinstance(asked.kind, OneTable) or asked.kind is DesignKind.NOISE
@@ -86,7 +86,7 @@ def design_command(asked: DesignOptions) -> None:
         made = design_table(asked)
         _finish_table(replace(made, mechanism=marked(made.mechanism, asked)), asked)
         return
-    from .kinds.registry import design_bundle
+    from .handlers.registry import design_bundle
 
     _finish_bundle(design_bundle(asked), asked)
 
@@ -128,8 +128,8 @@ def _finish_table(made: Outcome, asked: DesignOptions) -> None:
 def _save(mechanism: TabulatedMechanism | FloorForm, out: Path, asked: DesignOptions) -> bool:
     """Write a table as it is, or the floor that it stands on, and return whether it is the floor."""
     from ...mechanisms import TabulatedMechanism, save_bundle, save_table
+    from ...mechanisms.compact_tables import floor_form
     from ...mechanisms.errors import TableError
-    from ...mechanisms.floors import floor_form
 
     if isinstance(mechanism, TabulatedMechanism):
         try:
@@ -149,7 +149,7 @@ def _save(mechanism: TabulatedMechanism | FloorForm, out: Path, asked: DesignOpt
 def _finish_bundle(designed: Designed, asked: DesignOptions) -> None:
     """Write a bundle, and say what it is."""
     from ...mechanisms import save_bundle
-    from .kinds.registry import kind_of
+    from .handlers.registry import kind_of
 
     kind = kind_of(designed.bundle)
     within = {} if asked.n is None else kind.means_within(asked.n, designed.priors, confidence=asked.sure)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from .asked.options import takes_options
-from .kinds.asked import EstimateOptions
-from .said.fit import FIT, told_of_fit
-from .said.output import (
+from .handlers.options import EstimateOptions
+from .options.shared import takes_options
+from .output.fit import FIT, told_of_fit
+from .output.output import (
     facts_shown,
     number,
     one_line_errors,
@@ -27,7 +27,7 @@ from .said.output import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .kinds.kind import Found, Kind, Service
+    from .handlers.kind import Found, Kind, Service
 
 DATA_SUFFIXES = (".csv", ".parquet")
 AT = ("value", "low", "high")
@@ -76,9 +76,9 @@ def estimate_command(asked: EstimateOptions) -> None:
     """
     from ...estimators.intervals import check_confidence
     from ...mechanisms import load_mechanism
-    from ...mechanisms.adopted.mark import MARK, is_adopted
-    from .kinds.kind import Service
-    from .kinds.registry import kind_of
+    from ...mechanisms.third_party.mark import MARK, is_adopted
+    from .handlers.kind import Service
+    from .handlers.registry import kind_of
 
     tables, reports = _tables_and_reports(asked)
     check_confidence(asked.confidence)
@@ -104,7 +104,7 @@ def estimate_command(asked: EstimateOptions) -> None:
         found = _with_facts(found, {"origin": MARK})
     found = _as_counted(found, kinds, asked.attribute)
     if not asked.counts:
-        from .kinds.reading import told_of_users
+        from .handlers.reading import told_of_users
 
         found = replace(found, facts=found.facts | told_of_users(reports, asked.key))
     _write(found, asked.out, asked.plot)
@@ -117,7 +117,7 @@ def estimate_command(asked: EstimateOptions) -> None:
 
 def _as_counted(found: Found, kinds: list[Kind], attribute: str | None) -> Found:
     """Return what was found with the ranges that values are counted into, where tables were designed so."""
-    from .kinds.clipped import clipped_line, clipped_words, counted_into
+    from .handlers.clipped import clipped_line, clipped_words, counted_into
 
     ranges = [one for one in counted_into(kinds) if attribute in (None, one["table"])]
     if not ranges:
@@ -136,15 +136,15 @@ def _with_facts(found: Found, facts: Mapping[str, Any]) -> Found:
 def _estimated(leading: Kind, services: list[Service], asked: EstimateOptions) -> Found:
     """Return the difference, the groups or the weighted estimate that was asked for, or what the kind tells alone."""
     if asked.of == "reports":
-        from .streamed.single_reports import read_singly
+        from .streaming.single_reports import read_singly
 
         return read_singly(services, asked)
     if asked.versus is not None:
-        from .contrasts.versus import versus
+        from .differences.versus import versus
 
         return versus(services[0], asked)
     if asked.by is not None or asked.weights is not None:
-        from .contrasts.grouped import by_group, of_weights
+        from .differences.grouped import by_group, of_weights
 
         return (of_weights if asked.by is None else by_group)(services[0], asked)
     return leading.estimate(services, asked)
@@ -195,8 +195,8 @@ def _write(found: Found, out: Path | None, plot: Path | None) -> None:
 
 def _write_columns(out: Path, columns: dict[str, Any]) -> None:
     """Write a result; in a CSV, which people open in spreadsheets, no text is a formula."""
-    from ...estimators.data.numbers import write_columns
-    from ...estimators.data.spreadsheet_text import spreadsheet_columns
+    from ...estimators.reading.columns.number_cells import write_columns
+    from ...estimators.reading.columns.spreadsheet_text import spreadsheet_columns
 
     if out.suffix.lower() != ".csv":
         write_columns(out, columns)
@@ -226,7 +226,7 @@ def _with_ends(share: Mapping[str, Any]) -> str:
 
 def _readable(found: Found, units: str) -> list[tuple[str, str]]:
     """Return the facts that a person is shown, in words where they have any."""
-    from ...estimators.forms.axis import TEMPORAL, length_on, said_on
+    from ...estimators.reading.formats.axis import TEMPORAL, length_on, said_on
 
     rows = []
     facts: Mapping[str, Any] = found.facts if found.said is None else found.said

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .asked.evaluate import EvaluateOptions
-from .asked.options import checked_confidence, takes_options
-from .said.output import (
+from .options.evaluate import EvaluateOptions
+from .options.shared import checked_confidence, takes_options
+from .output.output import (
     means_facts,
     number,
     one_line_errors,
@@ -38,9 +38,9 @@ def evaluate_command(asked: EvaluateOptions) -> None:
     Example: optldp evaluate mech.json --on next_year.csv --column income --n 20000
     """
     from ...mechanisms import load_mechanism
-    from ...solvers.biased.program import check_users
-    from .kinds.registry import kind_of
-    from .shown.costs import cost_on
+    from ...solvers.biased.error_program import check_users
+    from .handlers.registry import kind_of
+    from .rendering.costs import cost_on
 
     checked_confidence(asked.confidence)
     if asked.users is not None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .asked.ledger import UNCOUNTED, ledger_note
-from .asked.options import takes_options
-from .asked.perturb import PerturbOptions
-from .said.output import facts_shown, one_line_errors, print_facts, print_json, require_place, say, say_wrote
+from .options.ledger import UNCOUNTED, ledger_note
+from .options.perturb import PerturbOptions
+from .options.shared import takes_options
+from .output.output import facts_shown, one_line_errors, print_facts, print_json, require_place, say, say_wrote
 
 if TYPE_CHECKING:
     from ...mechanisms import TabulatedMechanism
@@ -37,12 +37,12 @@ def perturb_command(asked: PerturbOptions) -> None:
     """
     import numpy as np
 
-    from ...estimators.data.keyed import write_keyed_reports
-    from ...estimators.data.numbers import write_columns
+    from ...estimators.reading.columns.keyed import write_keyed_reports
+    from ...estimators.reading.columns.number_cells import write_columns
     from ...mechanisms import InputError, load_mechanism
-    from ...mechanisms.adopted.mark import require_ours
-    from .kinds.registry import kind_of
-    from .streamed.blocks import is_long, perturb_blocks
+    from ...mechanisms.third_party.mark import require_ours
+    from .handlers.registry import kind_of
+    from .streaming.blocks import is_long, perturb_blocks
 
     out, data = asked.out, asked.data
     inputs = [path for path in (data, asked.table, asked.secret, asked.ledger, asked.ledger_key) if path is not None]
@@ -60,7 +60,7 @@ def perturb_command(asked: PerturbOptions) -> None:
         again = None if rng or ledger or asked.secret else drawn_again(asked, kind.mechanism)
         asked.refuse_to_keep(kind.mechanism.by_column)
         if asked.window is not None:
-            from .streamed.windows import perturb_windows
+            from .streaming.windows import perturb_windows
 
             written = perturb_windows(asked, kind, rng)
         else:
@@ -91,14 +91,14 @@ def perturb_command(asked: PerturbOptions) -> None:
     if asked.drop_missing:
         say(DROPPED)
     if asked.secret is not None:
-        from ...mechanisms.keyed.secret import HOLDERS
+        from ...mechanisms.pseudorandom.secret import HOLDERS
 
         say(f"note: reports by a secret: {HOLDERS}; a value that has changed is another report, and spends again")
     if (promise := kind.mechanism.promise) is not None and promise.caution:
         say(f"note: {promise.caution}")
     promised: dict[str, Any] = {}
     if asked.rounding is not None:
-        from ...mechanisms.laws.rounded_values import said_of_rounded
+        from ...mechanisms.sampling.rounded_values import said_of_rounded
 
         promised = {"promised": said_of_rounded(kind.mechanism.promise, kind.mechanism.knots)}
         say(f"note: values between knots are rounded to one; what is promised of values is {promised['promised']}")
@@ -126,9 +126,9 @@ def drawn_again(asked: PerturbOptions, mechanism: TabulatedMechanism | Bundle) -
     out, who = asked.out, "people"
     if not out.exists():
         return None
-    from ...estimators.data.keyed import common_keys
+    from ...estimators.reading.columns.keyed import common_keys
     from ...mechanisms import InputError
-    from .kinds.reading import answer_simulated
+    from .handlers.reading import answer_simulated
 
     try:
         if answer_simulated(out):  # simulated reports protect nobody

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...estimators.methods import FREQUENCY_METHODS, OF_ONE_SERVICE
-from ..methods.told import told_method
+from ..methods.options import told_method
 from ..objectives.registry import in_words
-from .asked.objective import PANEL, ObjectiveOptions
-from .asked.options import (
+from .options.objective import PANEL, ObjectiveOptions
+from .options.shared import (
     EPSILON,
     TOLERANCE,
     UNIFORM_SHARE,
@@ -31,7 +31,7 @@ from .asked.options import (
     people,
     takes_options,
 )
-from .said.output import (
+from .output.output import (
     means_facts,
     one_line_errors,
     print_facts,
@@ -43,7 +43,7 @@ from .said.output import (
     say_wrote,
     spinner,
 )
-from .said.prior import CARRIED, read_categorical_prior
+from .output.prior import CARRIED, read_categorical_prior
 
 if TYPE_CHECKING:
     from ..designs.result import Design

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .asked.options import (
+from .options.shared import (
     CONFIDENCE,
     PAGES_ARE_USUAL,
     AllowUnproved,
@@ -19,7 +19,7 @@ from .asked.options import (
     checked_confidence,
     people,
 )
-from .said.output import (
+from .output.output import (
     NOT_SO,
     means_facts,
     one_line_errors,
@@ -32,14 +32,14 @@ from .said.output import (
     say,
     say_wrote,
 )
-from .said.words import MEAN_WITHIN, explained, with_brief
-from .shown.mechanism_reports import report_pages, require_report_place, write_pages
+from .output.words import MEAN_WITHIN, explained, with_brief
+from .rendering.mechanism_reports import report_pages, require_report_place, write_pages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..planning.people import MeanWithin
-    from .kinds.kind import Kind
+    from .handlers.kind import Kind
 
 NO_PEOPLE = "--confidence is for how far off the mean of --n people may be: add --n, or leave it out"
 
@@ -79,10 +79,10 @@ def show_command(
     Example: optldp show mech.json --n 20000 --out report.html
     Example: optldp show mech.json --n 20000
     """
-    from ...estimators.data.other_table import TABLE
+    from ...estimators.reading.columns.other_table import TABLE
     from ...mechanisms import load_mechanism
     from ...mechanisms.errors import InputError
-    from .kinds.registry import kind_of
+    from .handlers.registry import kind_of
 
     require_place(plot, force=force)
     if plot is not None and len(tables) > 1:
@@ -136,7 +136,7 @@ def show_command(
 
 def shown_rows(kind: Kind, facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return facts as names and values for people."""
-    from ...estimators.forms.axis import said_on
+    from ...estimators.reading.formats.axis import said_on
 
     rows: list[tuple[str, str]] = []
     for name, value in facts.items():
@@ -190,7 +190,7 @@ def verify_command(
     Example: optldp verify --exact mech.json
     """
     from ...mechanisms.files.bundle import read_unverified_mechanism
-    from .kinds.registry import kind_of
+    from .handlers.registry import kind_of
 
     checked = kind_of(read_unverified_mechanism(table)).checked(exact)
     proved = checked.verdict == "proved"

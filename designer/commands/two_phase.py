@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...estimators.methods import PRIOR_METHODS
-from ..methods.told import in_words, told_method
-from .asked.options import (
+from ..methods.options import in_words, told_method
+from .options.shared import (
     CONFIDENCE,
     EPSILON,
     TOLERANCE,
@@ -32,7 +32,7 @@ from .asked.options import (
     people,
     takes_options,
 )
-from .said.output import (
+from .output.output import (
     facts_shown,
     means_facts,
     number,
@@ -123,7 +123,7 @@ class TwoPhaseOptions(Options):
     def domains(self) -> dict[str, tuple[float, float]]:
         """Return the column's domain, or those of the attributes; InputError for both, or neither."""
         from ...mechanisms.errors import InputError
-        from .kinds.attributes import attribute_range
+        from .handlers.attributes import attribute_range
 
         if self.attributes:
             self.refuse("for one column, not for attributes", "--column", "--range")
@@ -135,7 +135,7 @@ class TwoPhaseOptions(Options):
             raise InputError(
                 "what is collected must be named, got nothing: --column NAME --range LO HI, or --attribute"
             )
-        from ...estimators.forms.axis import in_units
+        from ...estimators.reading.formats.axis import in_units
 
         domain = in_units(self.domain, self.column_units)
         assert domain is not None
@@ -144,7 +144,7 @@ class TwoPhaseOptions(Options):
     @property
     def column_units(self) -> str:
         """What the dates of the column are counted in; "" for numbers, as attributes must be."""
-        from ...estimators.data.numbers import column_units
+        from ...estimators.reading.columns.number_cells import column_units
 
         return "" if self.column is None else column_units(self.data, self.column)
 
@@ -152,8 +152,8 @@ class TwoPhaseOptions(Options):
         """Read the columns, and what there is to say; --drop-missing leaves out who lacks a value of any of them."""
         import numpy as np
 
-        from ...estimators.data.numbers import read_column, read_sparse_column
-        from .said.prior import within_range
+        from ...estimators.reading.columns.number_cells import read_column, read_sparse_column
+        from .output.prior import within_range
 
         if self.drop_missing:
             sparse = np.array([read_sparse_column(self.data, name, units=self.column_units) for name in domains])
@@ -237,7 +237,7 @@ def two_phase_command(asked: TwoPhaseOptions) -> None:
 
 def _dated(facts: dict[str, Any], units: str) -> list[tuple[str, str]]:
     """The facts as people read them: those on the axis of dates or times as such, those along it as lengths."""
-    from ...estimators.forms.axis import TEMPORAL, said_on
+    from ...estimators.reading.formats.axis import TEMPORAL, said_on
 
     rows = []
     for name, value in facts.items():
@@ -254,7 +254,7 @@ def _dated(facts: dict[str, Any], units: str) -> list[tuple[str, str]]:
 
 def _length(value: float, units: str) -> str:
     """A standard error, of dates in days or hours."""
-    from ...estimators.forms.axis import length_on
+    from ...estimators.reading.formats.axis import length_on
 
     return length_on(value, units) or number(value)
 
@@ -282,8 +282,8 @@ def _print_attributes(facts: dict[str, dict[str, Any]]) -> None:
 def _first_phase(named: str) -> str | TabulatedMechanism:
     """Return the name, or the table of a file."""
     from ...mechanisms import load_mechanism
+    from ...mechanisms.compact_tables.floor_and_windows import table_of
     from ...mechanisms.files.table import SUFFIXES
-    from ...mechanisms.floors.form import table_of
 
     if Path(named).suffix.lower() not in SUFFIXES:
         return named

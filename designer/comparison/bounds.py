@@ -9,7 +9,7 @@ from typing import Any
 
 import joblib
 
-from ...estimators.data.files import FilePath
+from ...estimators.reading.columns.files import FilePath
 from ...mechanisms.budget import check_epsilon
 from ...mechanisms.errors import InputError
 from ..methods.registry import METHODS, check_methods

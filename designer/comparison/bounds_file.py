@@ -12,7 +12,7 @@ from typing import Any
 
 import joblib
 
-from ...estimators.data.files import FilePath
+from ...estimators.reading.columns.files import FilePath
 from ...mechanisms.files.checksum import checksum
 from ...mechanisms.table.provenance import installed_version
 from ..methods.registry import NAMES

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...mechanisms import FAMILIES, TabulatedMechanism
-from ...mechanisms.shown.shown import Shown
-from ...mechanisms.shown.told import Told
+from ...mechanisms.display.display import Shown
+from ...mechanisms.display.summary import Told
 from ...mechanisms.units import literal
 from ..designs.result import Design
 from ..methods.registry import NAMES

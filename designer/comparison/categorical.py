@@ -17,11 +17,11 @@ from ...mechanisms.categorical.mechanism import PureProtocol
 from ...mechanisms.categorical.oracle_choice import oracle_error
 from ...mechanisms.categorical.subset_selection import subset_selection
 from ...mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
-from ...mechanisms.shown.shown import Shown
-from ...mechanisms.shown.told import Dots, Told
+from ...mechanisms.display.display import Shown
+from ...mechanisms.display.summary import Dots, Told
 from ...mechanisms.spaces.categories import Categories
 from ...solvers.arrays import Array
-from ...solvers.frequency.program import FrequencyProgram
+from ...solvers.frequency.frequency_program import FrequencyProgram
 from ..designs.design import design
 from ..objectives.frequencies import Frequencies
 from ..priors.categorical import CategoricalPrior

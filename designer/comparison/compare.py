@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 from ...mechanisms.budget import check_epsilon
+from ...mechanisms.display.display import Shown
+from ...mechanisms.display.summary import Told
 from ...mechanisms.errors import InputError
-from ...mechanisms.shown.shown import Shown
-from ...mechanisms.shown.told import Told
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Progress
 from ..methods.base import Method
-from ..methods.given import Given
+from ..methods.given_table import Given
 from ..methods.registry import METHODS, NAMES, check_methods
 from ..objectives.base import Objective
 from ..objectives.variance import Variance

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from ...estimators.data.files import FilePath
+from ...estimators.reading.columns.files import FilePath
 from ...mechanisms.errors import InputError, TableError
 from ...mechanisms.files.atomic_write import replacing
 from ...mechanisms.files.json_text import from_json

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ...mechanisms.shown.shown import Shown
-from ...mechanisms.shown.told import Dots, Told
+from ...mechanisms.display.display import Shown
+from ...mechanisms.display.summary import Dots, Told
 
 FAILED = "failed"
 """Status of a row without a mechanism; the others are those of a design, or say why there is no value."""

@@ -11,7 +11,7 @@ import joblib
 from joblib.parallel import get_active_backend
 from threadpoolctl import threadpool_limits
 
-from ...estimators.data.files import FilePath
+from ...estimators.reading.columns.files import FilePath
 from ...mechanisms.budget import check_epsilon
 from ...mechanisms.errors import InputError
 from ..methods.registry import METHODS, check_methods

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ...estimators.data.files import FilePath
-from ...estimators.data.numbers import write_columns
-from ...mechanisms.shown.shown import Shown
-from ...mechanisms.shown.told import Told
+from ...estimators.reading.columns.files import FilePath
+from ...estimators.reading.columns.number_cells import write_columns
+from ...mechanisms.display.display import Shown
+from ...mechanisms.display.summary import Told
 from ..methods.registry import place_of
 from ..plots.variance_lines import variance
 from .row import Row, columns_of, line_of, told_of

@@ -10,17 +10,17 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ...estimators.means.error import largest_error
+from ...mechanisms.display.display import Shown
+from ...mechanisms.display.summary import Profile, Told
 from ...mechanisms.errors import InputError
-from ...mechanisms.shown.shown import Shown
-from ...mechanisms.shown.told import Profile, Told
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.table.unit_interval import UnitInterval
 from ...mechanisms.units import units_label
 from ...solvers.biased import MeanError
 from ...solvers.robust import BoxSet
-from ...solvers.robust.optimum import solve_robust
-from ...solvers.robust.program import RobustProgram
+from ...solvers.robust.robust_program import RobustProgram
+from ...solvers.robust.saddle_point import solve_robust
 from ..methods.clipped import centring_shift
 from ..objectives.base import Problem
 from ..objectives.error import Error

@@ -21,11 +21,11 @@ from ..objectives.error import Error
 from ..objectives.variance import Variance
 from ..priors.categorical import CategoricalPrior
 from ..priors.prior import Prior
-from .attributes import Attributes, design_attributes
 from .judging import design_table
 from .knots import KnotChoice, design_on_enough_knots
 from .levels import design_levels
 from .result import Design
+from .several_attributes import Attributes, design_attributes
 
 
 def design(
@@ -97,7 +97,7 @@ def design(
     SolverError
         No solution was found.
 
-    Source: the theory of the optimum: solvers/unbiased/program.py.
+    Source: the theory of the optimum: solvers/unbiased/unbiased_program.py.
 
     Example
     -------

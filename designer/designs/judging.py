@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...mechanisms.compact_tables import floor_form
 from ...mechanisms.errors import InputError, TableError
 from ...mechanisms.exactness.make_exact import exact_if_possible
 from ...mechanisms.exactness.verification import Verification, verification_of
-from ...mechanisms.floors import floor_form
 from ...mechanisms.promise import Metric, Promise, Pure, as_promise
 from ...mechanisms.spaces.categories import Categories
 from ...mechanisms.spaces.places import Places

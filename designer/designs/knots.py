@@ -18,7 +18,7 @@ from ...mechanisms.promise import Promise, Pure
 from ...solvers import Status
 from ...solvers.certificate import relative_gap
 from ...solvers.unbiased.continuum import continuum_bound
-from ...solvers.unbiased.program import UnbiasedProgram
+from ...solvers.unbiased.unbiased_program import UnbiasedProgram
 from ..objectives.base import DEFAULT_TOLERANCE, Problem, Solution, Told
 from ..objectives.variance import Variance
 from ..priors.even_knots import fewest_even_knots

@@ -11,17 +11,17 @@ from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
 from ...mechanisms.budget import inner_epsilon
-from ...mechanisms.composed.level_leakage import report_leakage
-from ...mechanisms.composed.personalised import PersonalisedMechanism
+from ...mechanisms.combinators.level_leakage import report_leakage
+from ...mechanisms.combinators.personalised import PersonalisedMechanism
 from ...mechanisms.errors import InputError
 from ...mechanisms.exactness.exact_levels import make_levels_exact
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Progress, Status
 from ...solvers.certificate import Optimum, relative_gap
-from ...solvers.levels.optimum import solve_levels
+from ...solvers.levels.levels_program import LevelsProgram, least_reach
+from ...solvers.levels.optimal_levels import solve_levels
 from ...solvers.levels.outputs import solve_levels_freely
-from ...solvers.levels.program import LevelsProgram, least_reach
 from ..levels import Levels
 from ..objectives.base import Problem
 from ..objectives.variance import Variance

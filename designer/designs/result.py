@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...mechanisms.compact_tables import FloorForm
+from ...mechanisms.display.display import Shown
+from ...mechanisms.display.summary import Dots, Told
 from ...mechanisms.errors import InputError, SolverError
 from ...mechanisms.exactness.verification import Verdict, Verification, verification_of
-from ...mechanisms.floors import FloorForm
 from ...mechanisms.promise import Promise
-from ...mechanisms.shown.shown import Shown
-from ...mechanisms.shown.told import Dots, Told
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Status
 from ...solvers.certificate import relative_gap

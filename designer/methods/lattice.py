@@ -37,7 +37,7 @@ import numpy as np
 from ...mechanisms.budget import check_epsilon, inner_epsilon
 from ...mechanisms.errors import InputError, SolverError
 from ...mechanisms.exactness.verification import require_private
-from ...mechanisms.laws.geometric import GeometricTails
+from ...mechanisms.sampling.geometric import GeometricTails
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
 from ..objectives.base import Objective, Problem, Solution

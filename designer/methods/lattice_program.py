@@ -28,8 +28,8 @@ from scipy import sparse
 from ...mechanisms.errors import SolverError
 from ...solvers.linear_program import LinearProgram, Solver, solve_linear_program
 from ...solvers.unbiased.fixed_outputs import solve_on_outputs
-from ...solvers.unbiased.program import UnbiasedProgram
 from ...solvers.unbiased.sparse_support import sparse_mechanism
+from ...solvers.unbiased.unbiased_program import UnbiasedProgram
 
 ATTEMPTS: tuple[tuple[float, Solver, float], ...] = (
     (1e-8, "ipm", 1e-10),

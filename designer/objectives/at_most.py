@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...mechanisms.errors import InputError
-from ...solvers.unbiased.program import Rows
+from ...solvers.unbiased.unbiased_program import Rows
 from .base import Problem
 
 MOST_BITS = 16

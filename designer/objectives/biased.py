@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...estimators.forms.axis import said_on
 from ...estimators.means.error import CountedAs, counted_as, designed_for, largest_error
+from ...estimators.reading.formats.axis import said_on
 from ...mechanisms.errors import InputError
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from ...mechanisms.promise import OfPairs, Pure
 from ...mechanisms.table.provenance import Provenance
 from ...solvers import Status
 from ...solvers.certificate import relative_gap
-from ...solvers.channel.program import even_weights
+from ...solvers.channel.channel_program import even_weights
 from ...solvers.channel.repair import repaired
 from ...solvers.cone import Cone, cheapest
 from ...solvers.cone.flow import nearest_values

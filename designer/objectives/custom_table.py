@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...mechanisms.categorical.table import CategoricalTable
+from ...mechanisms.compact_tables import FloorForm
 from ...mechanisms.errors import InputError, unwired
-from ...mechanisms.floors import FloorForm
 from ...mechanisms.promise import OfPairs, Pure
 from ...mechanisms.spaces.places import Places
 from ...mechanisms.table.provenance import Provenance

@@ -20,8 +20,8 @@ from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.units import units_label
 from ...solvers.biased.box import member
-from ...solvers.biased.optimum import DEFAULT_TRUST, solve_error
-from ...solvers.biased.program import ROUNDING, ErrorProgram, MeanError, Multipliers, check_users
+from ...solvers.biased.error_program import ROUNDING, ErrorProgram, MeanError, Multipliers, check_users
+from ...solvers.biased.least_error import DEFAULT_TRUST, solve_error
 from ...solvers.robust.sets import BoxSet
 from ..priors.ambiguity import Ambiguity, FactorAmbiguity
 from ..priors.prior import DEFAULT_UNIFORM_SHARE
@@ -105,7 +105,7 @@ class Error(Objective):
     InputError
         A number of users that is not whole, or out of range; when designing, a set that is not of bounds on weights.
 
-    Source: solvers/biased/program.py.
+    Source: solvers/biased/error_program.py.
 
     Example
     -------

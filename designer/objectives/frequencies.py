@@ -14,8 +14,8 @@ from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.errors import InputError
 from ...mechanisms.statistics import Outputs, Supports, unread
 from ...mechanisms.table.provenance import Provenance
-from ...solvers.frequency.optimum import solve_frequency
-from ...solvers.frequency.program import FrequencyProgram, certified_frequency_bound
+from ...solvers.frequency.frequency_program import FrequencyProgram, certified_frequency_bound
+from ...solvers.frequency.optimal_sets import solve_frequency
 from ..priors.categorical import CategoricalPrior
 from .base import Objective, Problem, Solution, Told
 
@@ -52,7 +52,7 @@ class Frequencies(Objective):
         Outputs of the table at most, at least 5 K + 1. From 20 for each category fewer are
         used where they are enough.
 
-    Source: solvers/frequency/program.py.
+    Source: solvers/frequency/frequency_program.py.
 
     Example
     -------

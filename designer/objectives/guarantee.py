@@ -20,8 +20,8 @@ from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.units import squared, units_label
 from ...solvers import Status
-from ...solvers.robust.optimum import solve_robust
-from ...solvers.robust.program import RobustProgram
+from ...solvers.robust.robust_program import RobustProgram
+from ...solvers.robust.saddle_point import solve_robust
 from ..priors.ambiguity import AMBIGUITIES, Ambiguity
 from ..priors.prior import Prior
 from .base import Objective, Problem, Solution, Told

@@ -28,9 +28,9 @@ from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.units import units_label
 from ...solvers import Status
-from ...solvers.frequency.program import FrequencyProgram
+from ...solvers.frequency.frequency_program import FrequencyProgram
 from ...solvers.information.fisher import cumulative_importance
-from ...solvers.information.program import InformationProgram
+from ...solvers.information.information_program import InformationProgram
 from ..priors.prior import DEFAULT_UNIFORM_SHARE, Prior
 from .base import Objective, Problem, Solution, Told
 from .information_solution import (
@@ -102,7 +102,7 @@ class Information(Objective):
         A criterion or patterns that there are not.
 
     Source: Kairouz, Oh and Viswanath (2016), "Extremal mechanisms for local differential privacy"; the pricing and the
-    certificates are derived in solvers/information/program.py and its neighbours.
+    certificates are derived in solvers/information/information_program.py and its neighbours.
 
     Example
     -------

@@ -9,13 +9,13 @@ from typing import Any, Literal
 import numpy as np
 
 from ...mechanisms.errors import unwired
-from ...solvers.frequency.optimum import solve_frequency
-from ...solvers.frequency.program import MOST_ENUMERATED, FrequencyProgram, certified_frequency_bound
+from ...solvers.frequency.frequency_program import MOST_ENUMERATED, FrequencyProgram, certified_frequency_bound
+from ...solvers.frequency.optimal_sets import solve_frequency
 from ...solvers.frequency.tightening import relaxed_certificate
 from ...solvers.information.fisher import certified_interval_error, solve_interval_fisher
+from ...solvers.information.information_program import InformationProgram, certified_interval_bound
 from ...solvers.information.masses import certified_information_bound
-from ...solvers.information.optimum import solve_information, whole_table
-from ...solvers.information.program import InformationProgram, certified_interval_bound
+from ...solvers.information.optimal_patterns import solve_information, whole_table
 from ...solvers.information.tiling import best_tiling
 
 Patterns = Literal["interval", "any"]

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from ...mechanisms.compact_tables import FloorForm, form_over
 from ...mechanisms.errors import TableError
-from ...mechanisms.floors import FloorForm, form_over
 from ...mechanisms.promise import OfPairs, Pure
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.units import squared, units_label
 from ...solvers import certified_bound, solve_unbiased
-from ...solvers.unbiased.optimum import solve_floor
-from ...solvers.unbiased.program import UnbiasedProgram
+from ...solvers.unbiased.optimal_mechanism import solve_floor
+from ...solvers.unbiased.unbiased_program import UnbiasedProgram
 from ..priors.prior import DEFAULT_UNIFORM_SHARE
 from .at_most import few_outputs
 from .base import Objective, Problem, Solution, Told

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...mechanisms.shown.shown import Shown
-from ...mechanisms.shown.told import Dots, Told
+from ...mechanisms.display.display import Shown
+from ...mechanisms.display.summary import Dots, Told
 from .bootstrap import AdviceRow, Simulated
 from .race import SURE
 

@@ -23,9 +23,9 @@ from ...estimators.input_grid import InputGrid
 from ...estimators.means.unbiasing import affine_unbiasing, optimal_decoder
 from ...estimators.methods import DistributionMethod, unknown
 from ...mechanisms import InputError, TabulatedMechanism
+from ...mechanisms.display.display import Shown
+from ...mechanisms.display.summary import Dots, Told
 from ...mechanisms.errors import unwired
-from ...mechanisms.shown.shown import Shown
-from ...mechanisms.shown.told import Dots, Told
 from ..priors.prior import Prior
 from .linearised import Linearised, rough_and_smoothed
 from .race import Errors

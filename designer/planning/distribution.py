@@ -21,9 +21,9 @@ import numpy as np
 from ...estimators.distributions.metrics import jensen_shannon_distance, wasserstein_1
 from ...estimators.methods import OF_ONE_SERVICE, DistributionMethod, unknown
 from ...mechanisms.budget import MAX_EPSILON, check_epsilon
+from ...mechanisms.display.display import Shown
+from ...mechanisms.display.summary import Told
 from ...mechanisms.errors import InputError, wired
-from ...mechanisms.shown.shown import Shown
-from ...mechanisms.shown.told import Told
 from ..designs.design import design
 from ..designs.result import Design
 from ..methods.base import Method

@@ -13,8 +13,8 @@ from ...estimators.frequencies.frequencies import FrequencyEstimate
 from ...mechanisms import InputError
 from ...mechanisms.budget import MAX_EPSILON, check_epsilon
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
-from ...mechanisms.shown.shown import Shown
-from ...mechanisms.shown.told import Told
+from ...mechanisms.display.display import Shown
+from ...mechanisms.display.summary import Told
 from ..priors.categorical import CategoricalPrior
 from .bootstrap import Simulated, check_choices
 from .categories import FREQUENCY_ESTIMATORS, KNOWN_ORACLES, as_categorical_prior, category_rows, oracle

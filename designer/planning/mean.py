@@ -24,9 +24,9 @@ import numpy as np
 
 from ...estimators.intervals import CONFIDENCE
 from ...mechanisms.budget import MAX_EPSILON, check_epsilon
+from ...mechanisms.display.display import Shown
+from ...mechanisms.display.summary import Dots, Told
 from ...mechanisms.errors import InputError, unwired, wired
-from ...mechanisms.shown.shown import Shown
-from ...mechanisms.shown.told import Dots, Told
 from ...mechanisms.units import units_label
 from ..designs.design import design
 from ..designs.judging import problem_for

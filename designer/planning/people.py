@@ -22,17 +22,17 @@ from typing import Any
 
 import numpy as np
 
-from ...estimators.forms.axis import length_on
 from ...estimators.input_grid import InputGrid
 from ...estimators.intervals import CONFIDENCE, bias_aware_reach
 from ...estimators.means.decoding import decoded_variances, plain_decoder
 from ...estimators.means.error import designed_for, largest_error, rounding_excess
+from ...estimators.reading.formats.axis import length_on
+from ...mechanisms.compact_tables import FloorForm
+from ...mechanisms.compact_tables.floor_and_windows import expanded
 from ...mechanisms.errors import InputError, unwired
-from ...mechanisms.floors import FloorForm
-from ...mechanisms.floors.form import expanded
 from ...mechanisms.table.knot_prior import KnotPrior
 from ...mechanisms.table.table import TabulatedMechanism
-from ...solvers.biased.program import MeanError, check_users
+from ...solvers.biased.error_program import MeanError, check_users
 from ..designs.result import Design
 from ..objectives.error import Error
 from ..objectives.guarantee import Guarantee
@@ -153,7 +153,7 @@ def promised_within(
 
     Example
     -------
-    >>> from optldp.solvers.biased.program import MeanError
+    >>> from optldp.solvers.biased.error_program import MeanError
     >>> print(promised_within(900, MeanError(5.0, 3.0, 4.0), 2.0))
     with 900 people: mean within 8.935 (95%) if the prior is right within a factor of 2
     """

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ...estimators.forms.axis import TEMPORAL
 from ...estimators.intervals import CONFIDENCE
-from ...solvers.biased.program import MeanError
+from ...estimators.reading.formats.axis import TEMPORAL
+from ...solvers.biased.error_program import MeanError
 from ..comparison.row import Row
 from ..objectives.base import Objective
 from ..objectives.error import Error

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ...mechanisms.errors import InputError
-from ...solvers.biased.program import MOST_USERS
+from ...solvers.biased.error_program import MOST_USERS
 from ..methods.base import Method
 from ..objectives.base import Objective
 from ..objectives.error import Error

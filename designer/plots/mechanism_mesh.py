@@ -12,9 +12,9 @@ import numpy as np
 
 from ...estimators.plots.style import GREY, SHADE, SMALL, add_note, add_title, axes_or_new, empty_figure
 from ...mechanisms import CategoricalMechanism, InputError, TabulatedMechanism
+from ...mechanisms.display.over_floor import over_floor
 from ...mechanisms.key_value import KeyValueMechanism
 from ...mechanisms.printable import shortened
-from ...mechanisms.shown.over_floor import over_floor
 from ...mechanisms.statistics import Outputs, Supports, unread
 from ...mechanisms.units import axis_label, literal
 from .prior_strip import strip_beside

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ...mechanisms import InputError
 from ...mechanisms.table.unit_interval import UnitInterval
-from ...solvers.biased.optimum import check_trust, trusted
+from ...solvers.biased.least_error import check_trust, trusted
 from ...solvers.robust.sets import BoxSet, MovedSet, PriorSet
 from ...solvers.robust.transport import TransportSet
 from .prior import Prior

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...estimators.data.cells import missing_message
-from ...estimators.data.files import FilePath
-from ...estimators.data.numbers import read_column
-from ...estimators.data.texts import missing_texts, read_labels, read_texts
+from ...estimators.reading.columns.cells import missing_message
+from ...estimators.reading.columns.files import FilePath
+from ...estimators.reading.columns.number_cells import read_column
+from ...estimators.reading.columns.texts import missing_texts, read_labels, read_texts
+from ...mechanisms.display.display import Shown
+from ...mechanisms.display.summary import Dots, Told
 from ...mechanisms.errors import InputError
-from ...mechanisms.shown.shown import Shown
-from ...mechanisms.shown.told import Dots, Told
 from ...mechanisms.spaces.categories import Categories
 from ...mechanisms.spaces.places import COLUMNS, Places
 

@@ -9,10 +9,10 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...mechanisms.display.display import Shown
+from ...mechanisms.display.summary import Profile, Told
 from ...mechanisms.errors import InputError
 from ...mechanisms.promise import Metric
-from ...mechanisms.shown.shown import Shown
-from ...mechanisms.shown.told import Profile, Told
 from ...mechanisms.table.knot_prior import WEIGHT_SUM_TOLERANCE, KnotPrior, Source
 from ...mechanisms.units import units_label
 from .checks import as_increasing, as_knots, as_numbers, as_weights, check_within, own_knots, subset_index

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms import InputError
-from ...mechanisms.shown.shown import Shown
-from ...mechanisms.shown.told import Dots, Told
+from ...mechanisms.display.display import Shown
+from ...mechanisms.display.summary import Dots, Told
 from .checks import as_knots, as_numbers, check_within
 from .prior import DEFAULT_UNIFORM_SHARE
 from .region import clopper_pearson

@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike
 from ...mechanisms import InputError, TabulatedMechanism
 from ...mechanisms.client.budget_token import BudgetToken
 from ...mechanisms.client.failures import ClientFailures, report_of
-from ...mechanisms.composed.rounded_oracle import RoundedOracle
-from ...mechanisms.floors.form import table_of
-from ...mechanisms.laws.domain import values_inside
+from ...mechanisms.combinators.rounded_oracle import RoundedOracle
+from ...mechanisms.compact_tables.floor_and_windows import table_of
+from ...mechanisms.sampling.domain import values_inside
 from ..priors.checks import as_numbers
 
 Client: TypeAlias = Callable[[TabulatedMechanism], float]

@@ -27,7 +27,7 @@ from ...estimators.methods import OF_ORACLE, FrequencyMethod, PriorMethod
 from ...mechanisms import FAMILIES, InputError, TabulatedMechanism, make_exact
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.client.budget_token import unproved
-from ...mechanisms.composed.rounded_oracle import RoundedOracle
+from ...mechanisms.combinators.rounded_oracle import RoundedOracle
 from ...mechanisms.errors import wired
 from ...mechanisms.promise import Pure
 from ...mechanisms.spaces.categories import Categories

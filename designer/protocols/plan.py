@@ -23,8 +23,8 @@ from ...mechanisms import InputError, TabulatedMechanism
 from ...mechanisms.budget import check_epsilon
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.client.failures import ClientFailures
-from ...mechanisms.shown.shown import Shown
-from ...mechanisms.shown.told import Told
+from ...mechanisms.display.display import Shown
+from ...mechanisms.display.summary import Told
 from ...mechanisms.units import units_label
 from ...solvers import Progress
 from ..designs.design import design

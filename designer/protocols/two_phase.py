@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ...estimators.methods import PriorMethod
 from ...mechanisms import InputError, TabulatedMechanism
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
-from ...mechanisms.laws.domain import numbers, values_inside
+from ...mechanisms.sampling.domain import numbers, values_inside
 from ...mechanisms.spaces.columns import naming
 from ...solvers import Progress
 from ..methods.base import Method

@@ -20,7 +20,7 @@ from .front import (
     promise_words,
     within,
 )
-from .numbers import SAME, from_to, percent, percent_up
+from .number_format import SAME, from_to, percent, percent_up
 from .odds import BELIEFS, Grid, at_most
 
 HEADLINES = 5

@@ -10,7 +10,7 @@ from ..comparison.row import Row
 from ..priors.categorical import CategoricalPrior
 from .figures import SIZE, key_svg
 from .narrow import fit, literal
-from .numbers import percent, percent_above, percent_up, short, short_down
+from .number_format import percent, percent_above, percent_up, short, short_down
 from .page import cells, swatch_keys
 from .rendering import rendered, require_report_tools
 from .svg import Spot, inline_svg

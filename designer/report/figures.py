@@ -19,7 +19,7 @@ from ..plots.scales import plain_numbers
 from ..priors.prior import Prior
 from . import sentences
 from .narrow import fit, literal
-from .numbers import SAME, percent, percent_above, short
+from .number_format import SAME, percent, percent_above, short
 from .svg import Spot, inline_svg
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from ...estimators.intervals import CONFIDENCE, normal_quantile
 from ...mechanisms.promise import Approximate, Metric, OfPairs, Promise
-from ...solvers.biased.program import check_users
+from ...solvers.biased.error_program import check_users
 from ..planning.people import MeanWithin, sentence, shown
-from .numbers import percent, short, short_up
+from .number_format import percent, short, short_up
 from .odds import BELIEFS, Grid, at_most, odds_grid, odds_sentence, percent_of
 
 SOME_USERS = 10_000

@@ -18,13 +18,13 @@ from ...mechanisms.categorical.projective_geometry import ProjectiveGeometry
 from ...mechanisms.categorical.subset_selection import SubsetSelection
 from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.categorical.unary_encoding import UnaryEncoding
-from ...mechanisms.composed.attributes import AttributeSampling
-from ...mechanisms.composed.personalised import PersonalisedMechanism
+from ...mechanisms.combinators.attribute_sampling import AttributeSampling
+from ...mechanisms.combinators.personalised import PersonalisedMechanism
+from ...mechanisms.compact_tables import FloorForm
+from ...mechanisms.compact_tables.floor_and_windows import expanded
 from ...mechanisms.documents.bundle import Bundle
 from ...mechanisms.errors import InputError, unwired
 from ...mechanisms.exactness.verification import MAX_BIAS, Verdict, Verification, verification_of
-from ...mechanisms.floors import FloorForm
-from ...mechanisms.floors.form import expanded
 from ...mechanisms.key_value import KeyValueMechanism
 from ...mechanisms.printable import shortened
 from ...mechanisms.promise import Metric, Promise, Pure
@@ -45,7 +45,7 @@ from .front import (
     promise_words,
     reach,
 )
-from .numbers import SAME, from_to, listed, percent, percent_up, round_up, short_up
+from .number_format import SAME, from_to, listed, percent, percent_up, round_up, short_up
 from .odds import BELIEFS, at_most, odds_grid
 
 MOST_NAMED = 8

@@ -7,11 +7,11 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from ...estimators.plots.style import whole_figure
-from ...mechanisms.adopted.mark import origin_of
 from ...mechanisms.documents.bundle import Bundle
 from ...mechanisms.files.identifier import file_checksum, identifier_of
 from ...mechanisms.table.provenance import installed_version
 from ...mechanisms.table.table import TabulatedMechanism
+from ...mechanisms.third_party.mark import origin_of
 from .figures import SIZE
 from .front import Front
 from .mechanism_front import front_of

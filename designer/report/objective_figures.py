@@ -11,7 +11,7 @@ from ..comparison.row import Row
 from ..objectives.base import Objective
 from .figures import NOTHING_SOLVED, SIZE, ReportFigure
 from .narrow import fit
-from .numbers import SAME, percent_above, percent_up, short, short_down, short_up
+from .number_format import SAME, percent_above, percent_up, short, short_down, short_up
 from .svg import Spot, inline_svg
 
 TITLES = {"robust": "If the prior is wrong", "information": "What the reports tell of the distribution"}

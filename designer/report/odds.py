@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
-from .numbers import NO_BREAK
+from .number_format import NO_BREAK
 
 BELIEFS = (Decimal("0.01"), Decimal("0.1"), Decimal("0.5"))
 """What somebody may have believed before: unlikely, well possible, even odds."""

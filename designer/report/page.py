@@ -18,7 +18,7 @@ from ...solvers.certificate import relative_gap
 from ..comparison.bounds_result import MINIMAX, BoundsResult, BudgetBounds
 from ..comparison.row import Row
 from .bounds_front import bounds_front, headline_budgets
-from .numbers import percent_above, percent_up, short, with_units
+from .number_format import percent_above, percent_up, short, with_units
 from .rendering import rendered, require_report_tools
 
 COLUMNS = ("ε", "method", "expected", "largest", "solved for", "lower bound", "gap", "over optimum", "log-ratio",

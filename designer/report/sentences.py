@@ -14,7 +14,7 @@ from ...mechanisms import FAMILIES
 from ...solvers.certificate import relative_gap
 from ..comparison.bounds_result import BoundsResult, BudgetBounds
 from ..comparison.row import Row
-from .numbers import SAME, listed, percent, percent_above, percent_up, short, short_down, short_up, with_units
+from .number_format import SAME, listed, percent, percent_above, percent_up, short, short_down, short_up, with_units
 
 NEAR_ENOUGH = 2.0
 """Ratio of two budgets up to which what lies between is interpolated: to about four percent of the budget."""

@@ -15,11 +15,11 @@ import numpy as np
 from ...mechanisms.errors import InputError
 from ..counting.staged import key_column, require_keys
 from ..counting.user_keys import KeyColumn
-from ..data.cells import is_text, number, number_fault, numeric_cell, quoted
-from ..data.files import column_position
-from ..data.simulated_columns import marked_column
-from ..data.skipped_rows import ROWS_NAMED
-from ..data.table_column import of_table
+from ..reading.columns.cells import is_text, number, number_fault, numeric_cell, quoted
+from ..reading.columns.files import column_position
+from ..reading.columns.simulated_columns import marked_column
+from ..reading.columns.skipped_rows import ROWS_NAMED
+from ..reading.columns.table_column import of_table
 from .source import AttributeSource
 
 Reports = tuple[np.ndarray, np.ndarray]

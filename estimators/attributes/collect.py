@@ -17,10 +17,10 @@ from ..counting.counts import ReportCounts, Service
 from ..counting.group import NOT_REPORTED
 from ..counting.source import require_one_round
 from ..counting.user_keys import common_key_type
-from ..data.files import FilePath
-from ..data.simulated_columns import ROUND
-from ..data.skipped_rows import SkippedRows
-from ..data.work_database import work_database
+from ..reading.columns.files import FilePath
+from ..reading.columns.simulated_columns import ROUND
+from ..reading.columns.skipped_rows import SkippedRows
+from ..reading.columns.work_database import work_database
 from .cells import AttributeTable, Cells
 from .counts import AttributeCounts
 from .rows import AttributeRows, RowRules

@@ -16,16 +16,16 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...mechanisms.composed.attributes import AttributeSampling
+from ...mechanisms.combinators.attribute_sampling import AttributeSampling
+from ...mechanisms.display.display import Shown
+from ...mechanisms.display.summary import Dots, Told
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.identifier import table_identifier
-from ...mechanisms.shown.shown import Shown
-from ...mechanisms.shown.told import Dots, Told
 from ...mechanisms.spaces.columns import naming
-from ..counting.answers import drawn_outputs
 from ..counting.counts import ReportCounts, Service
+from ..counting.drawn_outputs import drawn_outputs
 from ..counting.user_numbers import exact_sum, total_users
-from ..data.skipped_rows import SkippedRows
+from ..reading.columns.skipped_rows import SkippedRows
 
 
 class Addable(Protocol):

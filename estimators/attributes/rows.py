@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...mechanisms.errors import InputError
-from ..data.cells import missing_message
-from ..data.skipped_rows import OFFER, ROWS_NAMED, SkippedRows
+from ..reading.columns.cells import missing_message
+from ..reading.columns.skipped_rows import OFFER, ROWS_NAMED, SkippedRows
 from .cells import Cells, Reports
 from .source import AttributeSource
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ...mechanisms.composed.attributes import AttributeSampling
+from ...mechanisms.combinators.attribute_sampling import AttributeSampling
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.identifier import table_identifier
 from ..counting.source import described
-from ..data.source import Source
+from ..reading.columns.source import Source
 
 
 @dataclass(frozen=True, eq=False)

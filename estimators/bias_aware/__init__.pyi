@@ -1,1 +1,1 @@
-from .attributes import bias_aware_attribute_means as bias_aware_attribute_means
+from .means_of_attributes import bias_aware_attribute_means as bias_aware_attribute_means

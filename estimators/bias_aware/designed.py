@@ -13,8 +13,8 @@ from ...mechanisms.promise import Pure
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.table.unit_interval import UnitInterval
 from ...solvers.biased import ErrorProgram, solve_error
-from ...solvers.biased.optimum import check_trust
-from ...solvers.biased.program import check_users
+from ...solvers.biased.error_program import check_users
+from ...solvers.biased.least_error import check_trust
 from ...solvers.robust import BoxSet
 from ..means.error import rounding_excess, share_of_design
 

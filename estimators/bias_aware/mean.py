@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
-from ...solvers.biased.optimum import DEFAULT_TRUST
+from ...solvers.biased.least_error import DEFAULT_TRUST
 from ..counting.counts import ReportCounts
 from ..estimate import check_target
 from ..intervals import CONFIDENCE, Sample, bias_aware_reach, normal_quantile, pooled

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from ...mechanisms.errors import InputError
-from ..data.cells import missing_message
-from ..data.skipped_rows import OFFER, ROWS_NAMED
+from ..reading.columns.cells import missing_message
+from ..reading.columns.skipped_rows import OFFER, ROWS_NAMED
 from .group import NOT_REPORTED
 from .source import ReportSource
 from .staged import Block

@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 
 from ...mechanisms.errors import InputError
-from ..data.simulated_columns import OUTPUT
+from ..reading.columns.simulated_columns import OUTPUT
 from .group import NOT_REPORTED
 
 WORD_BITS = 63

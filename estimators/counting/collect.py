@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...mechanisms.errors import InputError
-from ..data.files import FilePath
-from ..data.simulated_columns import OUTPUT
-from ..data.skipped_rows import SkippedRows
-from ..data.work_database import work_database
+from ..reading.columns.files import FilePath
+from ..reading.columns.simulated_columns import OUTPUT
+from ..reading.columns.skipped_rows import SkippedRows
+from ..reading.columns.work_database import work_database
 from .codes import OutputCodes
 from .counts import ReportCounts
 from .source import report_sources, require_one_round

@@ -16,15 +16,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...mechanisms.compact_tables.floor_and_windows import FloorForm, table_of
+from ...mechanisms.display.display import Shown
+from ...mechanisms.display.summary import Profile, Told
 from ...mechanisms.errors import InputError
-from ...mechanisms.floors.form import FloorForm, table_of
-from ...mechanisms.shown.shown import Shown
-from ...mechanisms.shown.told import Profile, Told
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.units import units_label
-from ..data.skipped_rows import SkippedRows
-from ..data.table_column import named_tables
-from .answers import answered_outputs
+from ..reading.columns.skipped_rows import SkippedRows
+from ..reading.columns.table_column import named_tables
+from .drawn_outputs import answered_outputs
 from .group import NOT_REPORTED, ReportGroup, groups_of, require_positions
 from .reported_numbers import ReportedNumbers
 from .reported_sums import ReportedSums

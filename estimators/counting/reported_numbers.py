@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...mechanisms.laws.domain import numbers
+from ...mechanisms.sampling.domain import numbers
 from .user_numbers import total_users
 
 

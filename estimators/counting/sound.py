@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import duckdb
 import numpy as np
 
-from ..data.cells import number, number_fault
-from ..data.files import extension_of
+from ..reading.columns.cells import number, number_fault
+from ..reading.columns.files import extension_of
 from .codes import OutputCodes
 from .group import NOT_REPORTED
 from .source import ReportSource

@@ -14,8 +14,8 @@ from ...mechanisms.channel import Channel
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.table.table import TabulatedMechanism
-from ..data.simulated_columns import OUTPUT, ROUND, column_of_reports
-from ..data.source import Source
+from ..reading.columns.simulated_columns import OUTPUT, ROUND, column_of_reports
+from ..reading.columns.source import Source
 from .counts import Service
 from .group import NOT_REPORTED
 

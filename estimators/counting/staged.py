@@ -7,12 +7,12 @@ import duckdb
 import numpy as np
 
 from ...mechanisms.errors import InputError
-from ..data.cells import is_text, number, number_fault, numeric_cell, quoted
-from ..data.files import column_position, extension_of
-from ..data.simulated_columns import OUTPUT, marked_column
-from ..data.skipped_rows import OFFER, ROWS_NAMED
-from ..data.source import Source
-from ..data.table_column import of_table
+from ..reading.columns.cells import is_text, number, number_fault, numeric_cell, quoted
+from ..reading.columns.files import column_position, extension_of
+from ..reading.columns.simulated_columns import OUTPUT, marked_column
+from ..reading.columns.skipped_rows import OFFER, ROWS_NAMED
+from ..reading.columns.source import Source
+from ..reading.columns.table_column import of_table
 from .source import ReportSource
 from .user_keys import CSV_TEXT, KeyColumn
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...mechanisms.errors import InputError
-from ..data.cells import text_fault
-from ..data.skipped_rows import TEXT_SHOWN
+from ..reading.columns.cells import text_fault
+from ..reading.columns.skipped_rows import TEXT_SHOWN
 
 _INTEGER = re.compile(r"U?(TINY|SMALL|BIG)?INT(EGER)?|HUGEINT")
 _WIDE = ("UBIGINT", "HUGEINT")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...solvers.likelihood.fit import MixtureFit
-from ..strict.explained import Explained
+from ..assumption_free.explained import Explained
 from .distribution import DistributionEstimate
 
 

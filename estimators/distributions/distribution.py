@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...mechanisms.display.summary import Profile, Told
 from ...mechanisms.errors import InputError
-from ...mechanisms.shown.told import Profile, Told
 from ...solvers.likelihood.fit import MixtureFit
+from ..assumption_free.explained import Explained
+from ..assumption_free.linear_numbers import BoundedMean, BoundedNumber, Question
 from ..estimate import Estimate, NumberEstimate
 from ..input_grid import InputGrid
 from ..intervals import CONFIDENCE, Interval, check_confidence, each_of, normal_interval, normal_quantile
 from ..means.mean import MeanEstimate
 from ..methods import Target
 from ..plots.density import distribution
-from ..strict.explained import Explained
-from ..strict.numbers import BoundedMean, BoundedNumber, Question
 from .atoms import deposits
 from .scatter import BIASED, ScatterEstimate, no_interval
 from .smooth import SmoothFit

@@ -12,13 +12,13 @@ from ...mechanisms.errors import InputError, SolverError, unwired
 from ...mechanisms.registered import registered
 from ...solvers import Progress
 from ...solvers.likelihood.fit import Method, fit_mixture
+from ..assumption_free.explained import Explained
+from ..assumption_free.points import at_points
 from ..counting.counts import ReportCounts
 from ..input_grid import InputGrid
 from ..methods import DISTRIBUTION_METHODS, DISTRIBUTIONS, DistributionMethod, unknown
 from ..rounds.one_value import require_one_value
 from ..rounds.pooled import of_one_table, shares_of
-from ..strict.explained import Explained
-from ..strict.points import at_points
 from .averaged import averaged
 from .distribution import DistributionEstimate
 from .likelihood import likelihood_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...mechanisms.errors import InputError
-from ...mechanisms.laws.within_cell import GeometricTails
+from ...mechanisms.sampling.within_cell import GeometricTails
 from ...mechanisms.table.table import TabulatedMechanism
 
 

@@ -19,11 +19,11 @@ from ..counting.codes import FOREIGN, REPEATED, UNNAMED, OutputCodes
 from ..counting.collect import require_common_users
 from ..counting.counts import ReportCounts, Service
 from ..counting.source import refuse_several_rounds
-from ..data.files import listed, short_message
-from ..data.other_table import TABLE
-from ..data.simulated_columns import OUTPUT, ROUND, USERS, column_of_reports, marked_column
-from ..data.skipped_rows import SkippedRows
-from ..data.table_column import named_tables
+from ..reading.columns.files import listed, short_message
+from ..reading.columns.other_table import TABLE
+from ..reading.columns.simulated_columns import OUTPUT, ROUND, USERS, column_of_reports, marked_column
+from ..reading.columns.skipped_rows import SkippedRows
+from ..reading.columns.table_column import named_tables
 
 if TYPE_CHECKING:
     import narwhals as nw

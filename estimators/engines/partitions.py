@@ -10,12 +10,12 @@ import numpy as np
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.identifier import table_identifier
-from ...mechanisms.keyed import KeyedReports, secret_of
-from ...mechanisms.keyed.reports import Keyed
-from ...mechanisms.keyed.secret import SecretSource
-from ..data.cells import MISSING_MARKS
-from ..data.other_table import TABLE
-from ..data.simulated_columns import OUTPUT
+from ...mechanisms.pseudorandom import KeyedReports, secret_of
+from ...mechanisms.pseudorandom.reports import Keyed
+from ...mechanisms.pseudorandom.secret import SecretSource
+from ..reading.columns.cells import MISSING_MARKS
+from ..reading.columns.other_table import TABLE
+from ..reading.columns.simulated_columns import OUTPUT
 from .lazy import narwhals_or_refuse
 
 
@@ -74,7 +74,7 @@ def perturb_partition(
     >>> import polars as pl
     >>> from optldp.estimators.engines import perturb_partition
     >>> from optldp.mechanisms import duchi, make_exact
-    >>> from optldp.mechanisms.keyed import Secret, new_secret
+    >>> from optldp.mechanisms.pseudorandom import Secret, new_secret
     >>> table, secret = make_exact(duchi([0, 1], 1.0)).mechanism, Secret(new_secret())
     >>> people = pl.DataFrame({"user": ["ann", "bo"], "x": [0.5, 0.25]})
     >>> drawn = perturb_partition(people, table, secret, column="x", key="user")

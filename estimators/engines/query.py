@@ -11,16 +11,16 @@ from functools import singledispatch
 from typing import get_args
 
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
+from ...mechanisms.compact_tables.floor_and_windows import FloorForm
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.identifier import table_identifier
-from ...mechanisms.floors.form import FloorForm
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
 from ...mechanisms.table.table import TabulatedMechanism
 from ..counting.codes import FOREIGN, REPEATED, UNNAMED, OutputCodes
-from ..data.cells import quoted
-from ..data.other_table import BETWEEN, TABLE
-from ..data.simulated_columns import OUTPUT, USERS
 from ..methods import Dialect
+from ..reading.columns.cells import quoted
+from ..reading.columns.other_table import BETWEEN, TABLE
+from ..reading.columns.simulated_columns import OUTPUT, USERS
 
 DIALECTS = get_args(Dialect)
 """SQL that queries are written in."""

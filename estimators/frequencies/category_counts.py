@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
-from ...mechanisms.shown.told import Profile, Told
+from ...mechanisms.display.summary import Profile, Told
 from ..each_report import WholeReports
 from .support_counts import support_counts, supports_of
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
-from ...mechanisms.laws.domain import numbers
+from ...mechanisms.sampling.domain import numbers
 from ...solvers.likelihood.simplex import nearest_weights
 
 ITERATIONS = 100

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
+from ...mechanisms.display.summary import Profile, Told
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.identifier import table_identifier
-from ...mechanisms.shown.told import Profile, Told
 from ...mechanisms.statistics import Supports, as_supports
 from ...solvers.likelihood.bits import bit_sums
 from ..counting.user_numbers import total_users, whole_counts
-from ..data.counted_rows import counted_reports
-from ..data.simulated_columns import OUTPUT
 from ..each_report import OfOneMechanism
+from ..reading.columns.counted_rows import counted_reports
+from ..reading.columns.simulated_columns import OUTPUT
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,9 +8,9 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...mechanisms.display.summary import HeatMap, Told
 from ...mechanisms.errors import InputError
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
-from ...mechanisms.shown.told import HeatMap, Told
 from ...mechanisms.table.table import TabulatedMechanism
 from ..counting.user_numbers import total_users, whole_counts
 from ..each_report import OfOneMechanism, OfUsers, WholeReports

@@ -23,8 +23,8 @@ from ...mechanisms.errors import InputError
 from ...mechanisms.table.knot_prior import KnotPrior
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.table.unit_interval import UnitInterval
-from ...solvers.biased.optimum import trusted
-from ...solvers.biased.program import MeanError, check_users, error_of_moments
+from ...solvers.biased.error_program import MeanError, check_users, error_of_moments
+from ...solvers.biased.least_error import trusted
 from ...solvers.biased.rows import Clip
 from ...solvers.robust.sets import BoxSet, PriorSet
 

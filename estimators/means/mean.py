@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...mechanisms.compact_tables.floor_and_windows import FloorForm
 from ...mechanisms.errors import InputError
-from ...mechanisms.floors.form import FloorForm
 from ..counting.counts import ReportCounts
 from ..estimate import NumberEstimate, check_target
 from ..intervals import CONFIDENCE, Interval, Sample, bernstein_reach, bias_aware_reach, normal_interval
@@ -223,7 +223,7 @@ def average_of(form: FloorForm, reports: ArrayLike) -> MeanEstimate:
     Example
     -------
     >>> from ...mechanisms.families.duchi import duchi
-    >>> from ...mechanisms.floors import floor_form
+    >>> from ...mechanisms.compact_tables import floor_form
     >>> form = floor_form(duchi([0.0, 5.0, 10.0], 1.0))
     >>> found = average_of(form, form.sample(np.full(10_000, 2.5), np.random.default_rng(7)))
     >>> bool(found.interval().low < 2.5 < found.interval().high)

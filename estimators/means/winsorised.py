@@ -89,7 +89,7 @@ def winsorised(
     >>> import numpy as np
     >>> from optldp import TabulatedMechanism
     >>> from optldp.estimators import winsorised
-    >>> from optldp.mechanisms.laws.within_cell import GeometricTails
+    >>> from optldp.mechanisms.sampling.within_cell import GeometricTails
     >>> ends, rows = [-2.0, 2.0], [[0.75, 0.25], [0.25, 0.75]]
     >>> law = GeometricTails(1.0, 0.5)
     >>> table = TabulatedMechanism([-1.5, 1.5], [-np.inf, 2.0], [-2.0, np.inf], rows, 1.1, law)

@@ -1,5 +1,5 @@
-from .attributes import PersonalisedAttributeCounts as PersonalisedAttributeCounts
-from .attributes import personalised_attribute_means as personalised_attribute_means
+from .attribute_levels import PersonalisedAttributeCounts as PersonalisedAttributeCounts
+from .attribute_levels import personalised_attribute_means as personalised_attribute_means
 from .auem import auem_variance as auem_variance
 from .mle import personalised_shrunk as personalised_shrunk
 from .pair_counts import PersonalisedPairCounts as PersonalisedPairCounts

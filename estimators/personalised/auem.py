@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...mechanisms.composed.personalised import PersonalisedMechanism
+from ...mechanisms.combinators.personalised import PersonalisedMechanism
 from ...mechanisms.cost import require_affordable, table_cost
 from ...mechanisms.errors import InputError
-from ...mechanisms.laws.domain import numbers
+from ...mechanisms.sampling.domain import numbers
 from ...mechanisms.statistics import as_supports
 from ...solvers.likelihood.bits import BitLikelihood
 from ..estimate import check_target
@@ -69,7 +69,7 @@ def auem(counts: PersonalisedCounts, *, target: Target = "population") -> Person
     >>> import numpy as np
     >>> from optldp.estimators import PersonalisedCounts, auem
     >>> from optldp.mechanisms.categorical.unary_encoding import basic_rappor
-    >>> from optldp.mechanisms.composed.personalised import PersonalisedMechanism
+    >>> from optldp.mechanisms.combinators.personalised import PersonalisedMechanism
     >>> made = PersonalisedMechanism([basic_rappor(["a", "b", "c"], e) for e in (1.0, 2.0)], 2.0)
     >>> values, levels = np.repeat(["a", "b", "c"], [6000, 3000, 1000]), np.arange(10_000) % 2
     >>> sent = made.sample(values, levels, np.random.default_rng(1))
@@ -140,7 +140,7 @@ def auem_variance(
     >>> import numpy as np
     >>> from optldp.estimators.personalised import auem_variance
     >>> from optldp.mechanisms.categorical.unary_encoding import optimised_unary
-    >>> from optldp.mechanisms.composed.personalised import PersonalisedMechanism
+    >>> from optldp.mechanisms.combinators.personalised import PersonalisedMechanism
     >>> made = PersonalisedMechanism([optimised_unary(["a", "b", "c"], e) for e in (1.0, 2.0)], 1.0)
     >>> planned = auem_variance(made, [0.5, 0.5], [0.6, 0.3, 0.1])
     >>> np.sqrt(planned / 10_000).round(3)
@@ -185,7 +185,7 @@ def invert_supports(counts: PersonalisedCounts, shares: ArrayLike) -> np.ndarray
     Example
     -------
     >>> from optldp.mechanisms.categorical.table import categorical_grr
-    >>> from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
+    >>> from optldp.mechanisms.combinators.personalised import PersonalisedMechanism, PersonalisedReports
     >>> made = PersonalisedMechanism([categorical_grr(["yes", "no"], e) for e in (0.5, 1.0)], 0.1)
     >>> reports = PersonalisedReports(np.zeros(100, dtype=int), np.repeat([0, 1], [60, 40]))
     >>> invert_supports(PersonalisedCounts.from_reports(made, reports), [0.5, 0.5]).round(3)

@@ -10,17 +10,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ...mechanisms.channel import Channel
-from ...mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
+from ...mechanisms.combinators.personalised import PersonalisedMechanism, PersonalisedReports
+from ...mechanisms.display.summary import Dots, Told
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.report_text import integers_of_text
-from ...mechanisms.shown.told import Dots, Told
 from ...mechanisms.statistics import Outputs, Supports, as_supports, unread
 from ...solvers.likelihood.bits import bit_sums
 from ..counting.user_numbers import counts_of_rows, whole_counts
-from ..data.counted_rows import counted_reports
-from ..data.simulated_columns import OUTPUT
 from ..each_report import EachReport, OfOneMechanism
+from ..reading.columns.counted_rows import counted_reports
+from ..reading.columns.simulated_columns import OUTPUT
 from .reports import categories_of, reports_at_levels
 
 LEVEL = "level"
@@ -122,7 +122,7 @@ class PersonalisedCounts(EachReport[PersonalisedMechanism], AtLevels):
     >>> from optldp import PersonalisedMechanism
     >>> from optldp.estimators import PersonalisedCounts
     >>> from optldp.mechanisms.categorical.table import categorical_grr
-    >>> from optldp.mechanisms.composed.personalised import PersonalisedReports
+    >>> from optldp.mechanisms.combinators.personalised import PersonalisedReports
     >>> made = PersonalisedMechanism([categorical_grr(["yes", "no"], e) for e in (0.5, 1.0)], 0.3)
     >>> monday = PersonalisedCounts.from_reports(made, PersonalisedReports(np.array([0, 1]), np.array([1, 1])))
     >>> both = monday + monday

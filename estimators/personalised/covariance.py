@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...solvers.one_thread import one_thread
+from ..assumption_free.explained import Explained
+from ..assumption_free.points import AtPoints
 from ..distributions.covariance import LEAST_INFORMATION
-from ..strict.explained import Explained
-from ..strict.points import AtPoints
 from .fit import derivatives
 from .likelihood import PersonalisedLikelihood
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...mechanisms.composed.personalised import PersonalisedMechanism
+from ...mechanisms.combinators.personalised import PersonalisedMechanism
 from ..distributions.distribution import DistributionEstimate
 from ..estimate import Estimate
 from ..frequencies.frequencies import FrequencyEstimate
@@ -135,7 +135,7 @@ def level_shares(counts: PersonalisedCounts) -> LevelShares:
     Example
     -------
     >>> from optldp.mechanisms.categorical.table import categorical_grr
-    >>> from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
+    >>> from optldp.mechanisms.combinators.personalised import PersonalisedMechanism, PersonalisedReports
     >>> made = PersonalisedMechanism([categorical_grr(["yes", "no"], e) for e in (0.5, 1.0)], 1.0)
     >>> reported = np.repeat([0, 1], [600, 400])
     >>> counts = PersonalisedCounts.from_reports(made, PersonalisedReports(reported, reported))

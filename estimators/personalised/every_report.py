@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...mechanisms.composed.personalised import PersonalisedMechanism
+from ...mechanisms.combinators.personalised import PersonalisedMechanism
 from ...mechanisms.table.table import TabulatedMechanism
 from .counts import PersonalisedCounts
 from .reports import tables_of

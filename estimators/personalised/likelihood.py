@@ -146,7 +146,7 @@ def personalised_likelihood(counts: PersonalisedCounts) -> PersonalisedLikelihoo
 
     Example
     -------
-    >>> from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
+    >>> from optldp.mechanisms.combinators.personalised import PersonalisedMechanism, PersonalisedReports
     >>> from optldp.mechanisms.categorical.table import categorical_grr
     >>> made = PersonalisedMechanism([categorical_grr(["yes", "no"], e) for e in (0.5, 1.0)], 1.0)
     >>> counts = PersonalisedCounts.from_reports(made, PersonalisedReports(np.array([0, 1]), np.array([1, 0])))

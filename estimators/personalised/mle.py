@@ -60,7 +60,7 @@ def personalised_mle(
     >>> import numpy as np
     >>> from optldp.estimators import PersonalisedCounts, personalised_mle
     >>> from optldp.mechanisms.categorical.unary_encoding import basic_rappor
-    >>> from optldp.mechanisms.composed.personalised import PersonalisedMechanism
+    >>> from optldp.mechanisms.combinators.personalised import PersonalisedMechanism
     >>> made = PersonalisedMechanism([basic_rappor(["a", "b", "c"], e) for e in (1.0, 2.0)], 0.5)
     >>> values, levels = np.repeat(["a", "b", "c"], [6000, 3000, 1000]), np.arange(10_000) % 2
     >>> sent = made.sample(values, levels, np.random.default_rng(1))
@@ -101,7 +101,7 @@ def personalised_shrunk(counts: PersonalisedCounts, *, target: Target = "populat
     >>> from optldp.estimators import PersonalisedCounts
     >>> from optldp.estimators.personalised import personalised_shrunk
     >>> from optldp.mechanisms.categorical.unary_encoding import basic_rappor
-    >>> from optldp.mechanisms.composed.personalised import PersonalisedMechanism
+    >>> from optldp.mechanisms.combinators.personalised import PersonalisedMechanism
     >>> made = PersonalisedMechanism([basic_rappor(["a", "b", "c"], e) for e in (1.0, 2.0)], 0.5)
     >>> values, levels = np.repeat(["a", "b", "c"], [6000, 3000, 1000]), np.arange(10_000) % 2
     >>> sent = made.sample(values, levels, np.random.default_rng(1))

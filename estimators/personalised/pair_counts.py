@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ...mechanisms.composed.personalised import PersonalisedMechanism
+from ...mechanisms.combinators.personalised import PersonalisedMechanism
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers.likelihood.dense import DenseLikelihood
@@ -44,8 +44,8 @@ class PersonalisedPairCounts(AtLevels):
     -------
     >>> import numpy as np
     >>> from optldp.estimators.personalised import PersonalisedPairCounts
-    >>> from optldp.mechanisms.composed.personalised import PersonalisedMechanism
-    >>> from optldp.mechanisms.composed.personalised import PersonalisedReports
+    >>> from optldp.mechanisms.combinators.personalised import PersonalisedMechanism
+    >>> from optldp.mechanisms.combinators.personalised import PersonalisedReports
     >>> from optldp.mechanisms.families.duchi import duchi
     >>> from optldp.mechanisms.key_value.unary import key_value_unary
     >>> made = PersonalisedMechanism([key_value_unary(["a", "b"], duchi([0.0, 1.0], e), e) for e in (0.5, 1.0)])

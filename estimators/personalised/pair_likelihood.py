@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...mechanisms.composed.personalised import PersonalisedMechanism
+from ...mechanisms.combinators.personalised import PersonalisedMechanism
 from ...mechanisms.errors import InputError
 from ...solvers.likelihood.dense import DenseLikelihood
 from ...solvers.likelihood.fit import fit_mixture

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...mechanisms.composed.personalised import PersonalisedMechanism
+from ...mechanisms.combinators.personalised import PersonalisedMechanism
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.unit_interval import UnitInterval
 from ..input_grid import InputGrid

@@ -7,10 +7,10 @@ from functools import singledispatch
 
 import numpy as np
 
-from ...mechanisms.composed.personalised import PersonalisedMechanism
+from ...mechanisms.combinators.personalised import PersonalisedMechanism
 from ...mechanisms.errors import InputError
-from ...mechanisms.laws.domain import numbers
 from ...mechanisms.report_text import doubles_of_text, report_numbers
+from ...mechanisms.sampling.domain import numbers
 from ...mechanisms.spaces.categories import Categories
 from ...mechanisms.spaces.interval import Interval
 from ...mechanisms.spaces.space import Space

@@ -14,11 +14,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 # How large a figure is, and where axes come from, is said where answers draw themselves; figures find it here.
-from ...mechanisms.shown.axes import HEIGHT as HEIGHT
-from ...mechanisms.shown.axes import WIDTH as WIDTH
-from ...mechanisms.shown.axes import axes_or_new as axes_or_new
-from ...mechanisms.shown.axes import empty_figure as empty_figure
-from ...mechanisms.shown.axes import new_axes as new_axes
+from ...mechanisms.display.axes import HEIGHT as HEIGHT
+from ...mechanisms.display.axes import WIDTH as WIDTH
+from ...mechanisms.display.axes import axes_or_new as axes_or_new
+from ...mechanisms.display.axes import empty_figure as empty_figure
+from ...mechanisms.display.axes import new_axes as new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

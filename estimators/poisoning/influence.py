@@ -25,21 +25,21 @@ from typing import Any
 import numpy as np
 
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
-from ...mechanisms.composed.attributes import AttributeSampling
-from ...mechanisms.composed.personalised import PersonalisedMechanism
+from ...mechanisms.combinators.attribute_sampling import AttributeSampling
+from ...mechanisms.combinators.personalised import PersonalisedMechanism
+from ...mechanisms.compact_tables.floor_and_windows import expanded
+from ...mechanisms.display.display import Shown
+from ...mechanisms.display.summary import Dots, Told
 from ...mechanisms.errors import InputError
-from ...mechanisms.floors.form import expanded
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
-from ...mechanisms.shown.shown import Shown
-from ...mechanisms.shown.told import Dots, Told
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.units import units_label
 from ..frequencies.decoder import frequency_decoder
 from ..frequencies.frequencies import FrequencyEstimate
 from ..key_values.published import KeyValueEstimate, frequency_contributions, mean_contributions
-from ..means.attributes import AttributeMeans
 from ..means.decoder import Extreme, mean_decoder
 from ..means.mean import MeanEstimate
+from ..means.means_of_attributes import AttributeMeans
 from ..means.winsorised import winsorised
 
 

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..integers.numerators import DENOMINATOR
-from ..laws.geometric import GeometricTails
 from ..promise import Metric
+from ..sampling.geometric import GeometricTails
 from ..table.knots import check_knots
 from ..table.provenance import Provenance
 from ..table.table import TabulatedMechanism

@@ -22,8 +22,8 @@ from ..budget import check_epsilon
 from ..integers.finite_field import LARGEST_FIELD, finite_field, prime_power
 from ..integers.numerators import DENOMINATOR
 from ..integers.projective_points import many_points, point_entries, points
-from ..laws.law import Words
-from ..laws.random_words import draw53
+from ..sampling.law import Words
+from ..sampling.random_words import draw53
 from ..spaces.categories import Categories
 from ..table.provenance import Provenance
 from .hashed_response import HashedResponse

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..budget import check_epsilon
+from ..display.summary import Dots, Told
 from ..documents.exact_mechanism import ExactMechanism
 from ..documents.table import as_number, as_object, provenance_from_document, provenance_to_document, require_keys
 from ..errors import InputError, TableError
-from ..laws.random_words import random_words
-from ..shown.told import Dots, Told
+from ..sampling.random_words import random_words
 from ..spaces.categories import Categories
 from ..statistics import Statistic, Supports
 from ..table.provenance import Provenance

@@ -23,16 +23,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..budget import check_epsilon
+from ..display.summary import Told
 from ..documents.bundle import Nested
 from ..errors import TableError
 from ..integers.exponential import exponential_below
 from ..integers.finite_field import LARGEST_FIELD, finite_field, prime_power
 from ..integers.numerators import DENOMINATOR
 from ..integers.projective_points import many_points, point_entries, point_numbers, points
-from ..laws.law import Words
-from ..laws.random_words import draw53
-from ..laws.subsets import uniform_below
-from ..shown.told import Told
+from ..sampling.law import Words
+from ..sampling.random_words import draw53
+from ..sampling.subsets import uniform_below
 from ..spaces.categories import Categories
 from ..table.provenance import Provenance
 from .mechanism import shared_members, whole_number

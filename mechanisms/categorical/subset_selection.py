@@ -21,14 +21,14 @@ from numpy.typing import ArrayLike
 
 from ..budget import check_epsilon
 from ..cost import require_affordable, sets_cost
+from ..display.summary import Told
 from ..documents.bundle import Nested
 from ..errors import InputError, TableError
 from ..integers.exponential import exponential_below
 from ..integers.numerators import DENOMINATOR
-from ..laws.law import Words
-from ..laws.random_words import draw53
-from ..laws.subsets import random_choices
-from ..shown.told import Told
+from ..sampling.law import Words
+from ..sampling.random_words import draw53
+from ..sampling.subsets import random_choices
 from ..spaces.categories import Categories
 from ..table.provenance import Provenance
 from .bit_vectors import BitVectors

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..budget import check_epsilon
+from ..display.over_floor import FAVOUR, favour
+from ..display.summary import HeatMap, Told
 from ..documents.bundle import Nested
 from ..documents.exact_table import numerators_from_document, require_denominator
 from ..errors import TableError
@@ -19,14 +21,12 @@ from ..exactness.promises import evidence
 from ..integers.exponential import exponential_below
 from ..integers.numerators import DENOMINATOR, check_numerators, tightest_output
 from ..integers.rounding import round_rows, round_within
-from ..laws.drawing import invert_rows
-from ..laws.law import Words
-from ..laws.random_words import draw53
 from ..promise import Metric, Promise, Pure
 from ..promise.document import promise_from_document, promise_to_document
 from ..report_text import integers_of_text, report_numbers, require_possible
-from ..shown.over_floor import FAVOUR, favour
-from ..shown.told import HeatMap, Told
+from ..sampling.drawing import invert_rows
+from ..sampling.law import Words
+from ..sampling.random_words import draw53
 from ..spaces.categories import Categories
 from ..spaces.places import Places
 from ..statistics import Outputs

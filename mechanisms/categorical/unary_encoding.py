@@ -14,7 +14,7 @@ from ..documents.bundle import Nested
 from ..errors import InputError, TableError
 from ..integers.exponential import exponential_below
 from ..integers.numerators import DENOMINATOR
-from ..laws.law import Words
+from ..sampling.law import Words
 from ..spaces.categories import Categories
 from ..table.provenance import Provenance
 from .bit_vectors import BitVectors
@@ -142,7 +142,7 @@ def bernoulli(numerator: int, size: int, words: Words) -> np.ndarray:
 
     Example
     -------
-    >>> from ..laws.random_words import random_words
+    >>> from ..sampling.random_words import random_words
     >>> bernoulli(2**52, 3, random_words(np.random.default_rng(1))).dtype
     dtype('uint8')
     """

@@ -11,10 +11,10 @@ from typing import NoReturn
 
 import numpy as np
 
+from ..compact_tables.floor_and_windows import FloorForm
 from ..errors import InputError
-from ..floors.form import FloorForm
-from ..laws.domain import nearest_knots
 from ..promise import OfPairs, Promise
+from ..sampling.domain import nearest_knots
 from ..table.table import TabulatedMechanism
 from .budget_token import BudgetToken, unproved
 

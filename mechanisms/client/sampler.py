@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..compact_tables.floor_and_windows import FloorForm
 from ..errors import InputError
 from ..exactness.verification import require_private, require_proved
-from ..floors.form import FloorForm
-from ..laws.random_words import random_words
+from ..sampling.random_words import random_words
 from ..table.table import TabulatedMechanism
 
 

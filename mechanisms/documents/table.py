@@ -8,9 +8,9 @@ import numpy as np
 from ..cost import require_affordable, table_cost
 from ..errors import TableError
 from ..integers.numerators import DENOMINATOR
-from ..laws.within_cell import law_from_parameters
 from ..promise import Approximate, Pure
 from ..promise.document import of_all_pairs, promise_from_document, promise_to_document
+from ..sampling.within_cell import law_from_parameters
 from ..table.knot_prior import KnotPrior
 from ..table.provenance import Provenance
 from ..table.table import TabulatedMechanism

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..display.display import Shown
+from ..display.summary import Told
 from ..errors import TableError
 from ..integers.numerators import DENOMINATOR, row_means
-from ..laws.law import RowFreeLaw
 from ..promise import Pure
-from ..shown.shown import Shown
-from ..shown.told import Told
+from ..sampling.law import RowFreeLaw
 from ..table.exact_rounding import largest_distance, rounded_numerators
 from ..table.table import TabulatedMechanism
 from .point_outputs import to_points

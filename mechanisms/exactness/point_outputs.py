@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import TableError
-from ..laws.exponential import ExponentialDensity
-from ..laws.geometric import GeometricTails
-from ..laws.linear import LinearDensity
-from ..laws.within_cell import Uniform
+from ..sampling.exponential import ExponentialDensity
+from ..sampling.geometric import GeometricTails
+from ..sampling.linear import LinearDensity
+from ..sampling.within_cell import Uniform
 from ..table.table import TabulatedMechanism
 
 ADDED_VARIANCE = 9e-7

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..display.display import Shown
+from ..display.summary import Dots, Told
 from ..errors import InputError, TableError
 from ..integers.numerators import row_means
-from ..laws.law import RowFreeLaw
 from ..promise import Promise, as_promise
-from ..shown.shown import Shown
-from ..shown.told import Dots, Told
+from ..sampling.law import RowFreeLaw
 from ..table.exact_rounding import bias_limit, largest_distance
 from ..table.table import TabulatedMechanism
 from .promises import evidence

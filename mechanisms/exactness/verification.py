@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..display.display import Shown
+from ..display.summary import Dots, Told
 from ..errors import InputError, TableError, unwired
 from ..integers.exponential import exponential_below
-from ..laws.law import RowFreeLaw
 from ..promise import Approximate, OfPairs, Promise, Pure, as_promise
-from ..shown.shown import Shown
-from ..shown.told import Dots, Told
+from ..sampling.law import RowFreeLaw
 from ..table.table import TabulatedMechanism
 from .promises import fault_of, tightest
 from .proof import ExactProof, prove

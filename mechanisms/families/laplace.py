@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..budget import check_epsilon
-from ..laws.exponential import ExponentialDensity
+from ..sampling.exponential import ExponentialDensity
 from ..table.provenance import Provenance
 from ..table.table import TabulatedMechanism
 from .unit_domain import UnitDomain

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..budget import check_epsilon
-from ..laws.linear import LinearDensity
+from ..sampling.linear import LinearDensity
 from ..table.table import TabulatedMechanism
 from .ptt import check_eta, optimal_eta, window_shape
 from .unit_domain import UnitDomain

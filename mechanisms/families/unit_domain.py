@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from ..budget import check_epsilon, inner_epsilon
 from ..errors import InputError
-from ..laws.law import Uniform, WithinCell
-from ..laws.own_reports import cells_of_points
+from ..sampling.law import Uniform, WithinCell
+from ..sampling.own_reports import cells_of_points
 from ..table.knots import check_knots
 from ..table.provenance import Provenance
 from ..table.table import TabulatedMechanism

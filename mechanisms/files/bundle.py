@@ -25,17 +25,17 @@ from .untrusted import json_content, one_line, opened, starts_zip
 @cache
 def bundle_kinds() -> dict[str, type[Bundle]]:
     """Return every kind of bundle by its name, loaded for bundles alone: a new one is a file and a place here."""
-    from ..adopted.seeded_hashing import SeededHashing
     from ..categorical.local_hashing import LocalHashing
     from ..categorical.projective_geometry import ProjectiveGeometry
     from ..categorical.subset_selection import SubsetSelection
     from ..categorical.table import CategoricalTable
     from ..categorical.unary_encoding import UnaryEncoding
-    from ..composed.attributes import AttributeSampling
-    from ..composed.personalised import PersonalisedMechanism
-    from ..floors.form import FloorForm
+    from ..combinators.attribute_sampling import AttributeSampling
+    from ..combinators.personalised import PersonalisedMechanism
+    from ..compact_tables.floor_and_windows import FloorForm
     from ..key_value.response import KeyValueResponse
     from ..key_value.unary import KeyValueUnary
+    from ..third_party.seeded_hashing import SeededHashing
 
     kinds = (
         CategoricalTable,

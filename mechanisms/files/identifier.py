@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..floors.form import form_of
+from ..compact_tables.floor_and_windows import form_of
 from .bundle import document_of
 from .checksum import PREFIX, checksum
 

@@ -5,9 +5,9 @@ from typing import TypeVar
 
 import numpy as np
 
+from ..compact_tables.floor_and_windows import table_of
 from ..errors import TableError
 from ..exactness.make_exact import make_exact
-from ..floors.form import table_of
 from ..integers.numerators import DENOMINATOR
 from ..table.table import TabulatedMechanism
 from .mechanism import KeyValueMechanism

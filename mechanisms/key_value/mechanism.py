@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike
 from ..budget import check_epsilon
 from ..categorical.mechanism import whole_number
 from ..cost import require_affordable, table_cost
+from ..display.summary import Dots, Told
 from ..documents.bundle import Nested, require_exact
 from ..documents.exact_mechanism import ExactMechanism
 from ..documents.exact_table import numerators_from_document, require_denominator
@@ -35,9 +36,8 @@ from ..documents.table import as_number, as_object, provenance_from_document, pr
 from ..errors import InputError, TableError
 from ..exactness.proof import prove
 from ..integers.numerators import DENOMINATOR, check_numerators
-from ..laws.drawing import invert_rows
-from ..laws.law import Words
-from ..shown.told import Dots, Told
+from ..sampling.drawing import invert_rows
+from ..sampling.law import Words
 from ..spaces.categories import Categories
 from ..spaces.interval import Interval
 from ..spaces.pairs import SampledPairs, SetsOfPairs

@@ -12,9 +12,9 @@ from ..budget import check_epsilon
 from ..errors import InputError, TableError
 from ..integers.exponential import exponential_below
 from ..integers.numerators import DENOMINATOR
-from ..laws.law import Words
-from ..laws.random_words import draw53
 from ..report_text import report_numbers, require_possible
+from ..sampling.law import Words
+from ..sampling.random_words import draw53
 from ..spaces.categories import Categories
 from ..table.provenance import Provenance
 from ..table.table import TabulatedMechanism

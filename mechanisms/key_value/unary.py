@@ -13,9 +13,9 @@ from ..categorical.unary_encoding import bernoulli
 from ..errors import InputError
 from ..integers.exponential import exponential_below
 from ..integers.numerators import DENOMINATOR
-from ..laws.law import Words
-from ..laws.random_words import draw53
 from ..report_text import report_numbers
+from ..sampling.law import Words
+from ..sampling.random_words import draw53
 from ..spaces.categories import Categories
 from ..table.provenance import Provenance
 from ..table.table import TabulatedMechanism

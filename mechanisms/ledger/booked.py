@@ -15,8 +15,8 @@ from ..exactness.proof import failures_of
 from ..exactness.verification import require_proved
 from ..files.bundle import document_of
 from ..files.checksum import checksum
-from ..laws.random_words import random_words
 from ..promise import OfPairs, Pure
+from ..sampling.random_words import random_words
 from ..table.table import TabulatedMechanism
 
 MECHANISMS_REMEMBERED = 16

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
-from ..laws.domain import admitted_values, require_knots
+from ..sampling.domain import admitted_values, require_knots
 from .space import Space
 
 

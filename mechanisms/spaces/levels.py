@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
-from ..laws.domain import numbers
-from ..laws.law import Words
+from ..sampling.domain import numbers
+from ..sampling.law import Words
 from .space import Space
 
 SAME_EPSILON = 1e-9

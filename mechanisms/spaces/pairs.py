@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
-from ..laws.domain import values_inside
-from ..laws.law import Words
-from ..laws.random_words import draw53
+from ..sampling.domain import values_inside
+from ..sampling.law import Words
+from ..sampling.random_words import draw53
 from .categories import Categories
 from .interval import Interval, plain_number
 from .space import Space, require_no_clip
@@ -222,7 +222,7 @@ def sampled_pairs(users: np.ndarray, n_users: int, padding: int, words: Words) -
 
     Example
     -------
-    >>> from ..laws.random_words import random_words
+    >>> from ..sampling.random_words import random_words
     >>> sampled_pairs(np.array([0, 2]), 3, 1, random_words(None))
     (array([ 0, -1,  1]), array([0, 0, 0]))
     """

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from ..errors import InputError
-from ..laws.law import Words
+from ..sampling.law import Words
 
 
 class Space(ABC):

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..channel import Channel
-from ..laws.domain import clip_values, numbers, rounding_weights, values_inside
-from ..laws.law import Words
 from ..report_text import doubles_of_text
+from ..sampling.domain import clip_values, numbers, rounding_weights, values_inside
+from ..sampling.law import Words
 from ..spaces.interval import Interval
 from .knot_prior import KnotPrior
 from .moments import largest_variance, mixed_variance, prior_variance

@@ -4,9 +4,9 @@ import numpy as np
 
 from ..budget import check_epsilon
 from ..errors import InputError, TableError
-from ..laws.law import RowFreeLaw, WithinCell
-from ..laws.own_reports import require_own_reports
 from ..promise import Promise, Pure
+from ..sampling.law import RowFreeLaw, WithinCell
+from ..sampling.own_reports import require_own_reports
 from .knots import check_knots
 
 ROW_SUM_TOLERANCE = 1e-9
@@ -126,7 +126,7 @@ def checked_promise(promise: object, epsilon: float, within: WithinCell, knots: 
 
     Example
     -------
-    >>> from ..laws.within_cell import Uniform
+    >>> from ..sampling.within_cell import Uniform
     >>> checked_promise(None, 1.0, Uniform(), np.array([0.0, 1.0]))
     Pure(epsilon=1.0)
     """

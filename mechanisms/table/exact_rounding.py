@@ -9,8 +9,8 @@ from ..errors import TableError, unwired
 from ..integers.exponential import exponential_below
 from ..integers.numerators import DENOMINATOR, over_one_denominator, row_means
 from ..integers.rounding import round_rows, round_within
-from ..laws.law import RowFreeLaw, WithinCell
 from ..promise import Approximate, OfPairs, Promise, Pure
+from ..sampling.law import RowFreeLaw, WithinCell
 
 MAX_EXACT_BIAS = Fraction(1, 10**12)
 """Largest bias of an exact table that claims to be unbiased, as a share of the domain, unless a unit moves more."""
@@ -65,7 +65,7 @@ def rounded_numerators(
 
     Example
     -------
-    >>> from ..laws.law import Uniform
+    >>> from ..sampling.law import Uniform
     >>> knots, matrix = np.array([0.0, 10.0]), np.array([[0.75, 0.25], [0.25, 0.75]])
     >>> ends = np.array([-5.0, 15.0])
     >>> rounded_numerators(knots, ends, ends, matrix, Pure(1.1), Uniform(), knots).tolist()[0]

@@ -9,10 +9,10 @@ import numpy as np
 
 from ..errors import TableError
 from ..integers.numerators import DENOMINATOR
-from ..laws.drawing import invert_rows
-from ..laws.guide import places_among
-from ..laws.law import RowFreeLaw, WithinCell, Words
-from ..laws.random_words import draw53
+from ..sampling.drawing import invert_rows
+from ..sampling.guide import places_among
+from ..sampling.law import RowFreeLaw, WithinCell, Words
+from ..sampling.random_words import draw53
 
 
 def ordered_bits(values: np.ndarray) -> np.ndarray:
@@ -34,7 +34,7 @@ def rounded(knots: np.ndarray, knot_bits: np.ndarray, values: np.ndarray, words:
 
     Example
     -------
-    >>> from ..laws.random_words import random_words
+    >>> from ..sampling.random_words import random_words
     >>> knots = np.array([0.0, 1.0, 4.0])
     >>> rounded(knots, ordered_bits(knots), knots, random_words(None))
     array([0, 1, 2])

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from ..budget import inner_epsilon
 from ..errors import InputError
-from ..laws.domain import numbers
-from ..laws.law import Uniform
 from ..promise import Promise, Pure
+from ..sampling.domain import numbers
+from ..sampling.law import Uniform
 from .table import TabulatedMechanism
 
 SAME_EDGE = 1e-9

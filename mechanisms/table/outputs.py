@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from ..errors import InputError
-from ..laws.guide import places_among
-from ..laws.law import WithinCell
+from ..sampling.guide import places_among
+from ..sampling.law import WithinCell
 
 NEAR = 2**16
 """Reports located at a time: few enough for what is computed of them to stay in the processor's cache."""
@@ -22,7 +22,7 @@ def find_outputs(
 
     Example
     -------
-    >>> from ..laws.law import Uniform
+    >>> from ..sampling.law import Uniform
     >>> low, high = np.array([0.0, 1.0, 1.5]), np.array([1.0, 2.0, 1.5])
     >>> find_outputs(low, high, Uniform(), np.array([0.2, 1.0, 1.5, 2.0])).tolist()
     [0, 1, 2, 1]
@@ -45,7 +45,7 @@ def locate_outputs(
 
     Example
     -------
-    >>> from ..laws.law import Uniform
+    >>> from ..sampling.law import Uniform
     >>> locate_outputs(np.array([0.0]), np.array([1.0]), Uniform(), np.array([0.5, 1.5])).tolist()
     [0, -1]
     """

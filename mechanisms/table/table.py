@@ -9,16 +9,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..display.over_floor import FAVOUR, favour
+from ..display.summary import HeatMap, Told
 from ..errors import TableError
 from ..integers.numerators import to_numerators
-from ..laws.domain import numbers
-from ..laws.drawing import draw_outputs, in_blocks, rising_distribution, round_to_knots
-from ..laws.law import Words
-from ..laws.random_words import random_words
-from ..laws.within_cell import Uniform, WithinCell
 from ..promise import Promise, Pure
-from ..shown.over_floor import FAVOUR, favour
-from ..shown.told import HeatMap, Told
+from ..sampling.domain import numbers
+from ..sampling.drawing import draw_outputs, in_blocks, rising_distribution, round_to_knots
+from ..sampling.law import Words
+from ..sampling.random_words import random_words
+from ..sampling.within_cell import Uniform, WithinCell
 from ..statistics import Outputs
 from ..units import units_label
 from .between_knots import BetweenKnots

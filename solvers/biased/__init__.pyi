@@ -1,9 +1,9 @@
 from .decoder import solve_decoder as solve_decoder
-from .optimum import solve_error as solve_error
-from .optimum import trusted as trusted
-from .program import ErrorProgram as ErrorProgram
-from .program import MeanError as MeanError
-from .program import Multipliers as Multipliers
+from .error_program import ErrorProgram as ErrorProgram
+from .error_program import MeanError as MeanError
+from .error_program import Multipliers as Multipliers
+from .least_error import solve_error as solve_error
+from .least_error import trusted as trusted
 from .reports import DecoderProgram as DecoderProgram
 from .rows import Clip as Clip
 from .rows import ClippedRows as ClippedRows

@@ -28,7 +28,7 @@ import numpy as np
 from ..arrays import Array
 from ..robust.sets import BoxSet
 from .box import analytic_centre, member
-from .program import Multipliers
+from .error_program import Multipliers
 
 BORDER = 5
 """Numbers of the border: d theta of the three priors, d beta of the two that count for the bias."""

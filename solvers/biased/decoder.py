@@ -1,6 +1,6 @@
 """The numbers that reports of a given table should count as, so that a mean of N users errs least, with a certificate.
 
-The table P is given, of any kind: what report j counts as, d_j, is free.  In the words of `program`,
+The table P is given, of any kind: what report j counts as, d_j, is free.  In the words of `error_program`,
 
     minimise over d    R^2 = max over q in A of q.v / N + B^2,
     b_i = sum_j P_ij (d_j - x_i),      v_i = sum_j P_ij (d_j - x_i)^2.
@@ -36,7 +36,7 @@ from ..unbiased.correctors import predictor_corrector, step_lengths
 from ..unbiased.interior_point import STEP_SHARE
 from .adversary import BORDER, Adversary, AdversarySystem, Move
 from .box import widened
-from .optimum import HEADROOM
+from .least_error import HEADROOM
 from .reports import DecoderBase
 
 MAX_STEPS = 200

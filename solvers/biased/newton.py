@@ -34,7 +34,7 @@ from ..unbiased.interior_point import (
     Iterate,
 )
 from .adversary import Adversary, AdversarySystem, Move
-from .program import ErrorProgram
+from .error_program import ErrorProgram
 
 
 @dataclass(frozen=True, eq=False)

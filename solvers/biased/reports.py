@@ -15,7 +15,7 @@ import numpy as np
 from ...mechanisms.errors import InputError
 from ..arrays import Array
 from ..robust.sets import BoxSet
-from .program import ROUNDING, MeanError, Multipliers, check_users, error_of_moments, moments
+from .error_program import ROUNDING, MeanError, Multipliers, check_users, error_of_moments, moments
 
 
 class Curvature(Protocol):

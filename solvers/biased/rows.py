@@ -19,10 +19,10 @@ import numpy as np
 from ...mechanisms.errors import SolverError
 from ..arrays import Array, Indices
 from ..barrier.windows import Windows
-from ..robust.optimum import sparse_minimax
-from ..robust.program import RobustProgram
+from ..robust.robust_program import RobustProgram
+from ..robust.saddle_point import sparse_minimax
 from ..robust.sets import BoxSet
-from ..unbiased.program import UnbiasedProgram
+from ..unbiased.unbiased_program import UnbiasedProgram
 from ..unbiased.window_rows import stretched_rows
 
 ALIKE = 1e-12

@@ -31,7 +31,7 @@ from scipy.linalg import cho_factor, cho_solve
 from ...mechanisms.errors import InputError
 from ..arrays import Array
 from ..robust.sets import BoxSet
-from .program import check_users
+from .error_program import check_users
 from .reports import Curvature, DecoderBase, Diagonal, require_rows
 
 SHARE_SLACK = 1e-9

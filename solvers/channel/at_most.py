@@ -23,10 +23,10 @@ from scipy.optimize import minimize
 from ...mechanisms.errors import InputError, SolverError
 from ..arrays import Array
 from ..cone import Cone, cheapest
-from ..unbiased.program import Rows
+from ..unbiased.unbiased_program import Rows
+from .channel_program import ChannelProgram, even_weights
 from .interior_point import ROWS_OFF, interior_point
-from .optimum import solve_channel
-from .program import ChannelProgram, even_weights
+from .optimal_table import solve_channel
 from .reach import reach
 from .tree_program import TreeProgram
 

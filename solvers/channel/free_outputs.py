@@ -16,10 +16,10 @@ from ...mechanisms.errors import SolverError
 from ..arrays import Array
 from ..certificate import Optimum, check_tolerance
 from ..cone import Cone
-from ..unbiased.program import Rows
+from ..unbiased.unbiased_program import Rows
+from .channel_program import ChannelProgram
 from .line_bound import LinePrices
-from .optimum import solve_channel
-from .program import ChannelProgram
+from .optimal_table import solve_channel
 from .reach import reach
 
 ROUNDS = 25

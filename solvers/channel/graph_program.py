@@ -16,7 +16,7 @@ from scipy.linalg.lapack import dpotrf, dpotri  # pyright: ignore[reportAttribut
 from ...mechanisms.errors import SolverError
 from ..arrays import Array, Indices
 from ..cone import Cone
-from .program import ChannelProgram
+from .channel_program import ChannelProgram
 from .tree_program import Point, TreeProgram
 
 ROWS_EACH = 64

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from ..arrays import Array
 from ..linear_program import LinearProgram, solve_linear_program
-from .program import ChannelProgram
+from .channel_program import ChannelProgram
 
 
 def solve_with_highs(program: ChannelProgram, time_limit: float | None = None) -> tuple[Array, dict[str, Array], int]:

@@ -27,7 +27,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..cone import Cone, cheapest
-from .program import ROUNDING
+from .channel_program import ROUNDING
 
 FLOOR = 0.1
 """Share of even weights below which no weight of the oracle is: a tiny one lets a column be huge."""

@@ -18,7 +18,7 @@ import numpy as np
 from ...mechanisms.errors import SolverError
 from ..arrays import Array, Indices
 from ..cone import Cone
-from .program import ChannelProgram
+from .channel_program import ChannelProgram
 
 UNBIASED = 1e-9
 """What reports may be off their values on average, as a share of the largest deviation."""

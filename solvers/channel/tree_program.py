@@ -10,9 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
+from .channel_program import ChannelProgram
 from .covariance import Visit, coupled, visits
 from .elimination import Eliminated, Elimination
-from .program import ChannelProgram
 
 
 class Point(NamedTuple):

@@ -1,8 +1,8 @@
 """What privacy allows a column of a table to be: a cone, given by how far logarithms of two entries may be apart.
 
-`cone` has the one class, `kinds` a function for each kind of privacy, `closure` and `tree` what cones are made of;
+`cone` has the one class, `privacies` a function for each kind of privacy, `closure` and `tree` what cones are made of;
 `oracle` finds the cheapest column of a cone and `flow` proves a price from multipliers alone. Whoever writes programs
-over tables comes in here. Another privacy is another function in `kinds`.
+over tables comes in here. Another privacy is another function there.
 """
 
 from ...mechanisms.lazy_names import lazy_names

@@ -1,10 +1,10 @@
 from .cone import Cone as Cone
 from .flow import flow_prices as flow_prices
-from .kinds import blocks as blocks
-from .kinds import circle as circle
-from .kinds import line as line
-from .kinds import pure as pure
-from .kinds import ratios as ratios
-from .kinds import sensitive as sensitive
-from .kinds import value_budgets as value_budgets
 from .oracle import cheapest as cheapest
+from .privacies import blocks as blocks
+from .privacies import circle as circle
+from .privacies import line as line
+from .privacies import pure as pure
+from .privacies import ratios as ratios
+from .privacies import sensitive as sensitive
+from .privacies import value_budgets as value_budgets

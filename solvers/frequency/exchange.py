@@ -25,7 +25,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri  # pyright: ignore[reportAttributeAccessIssue] -- made at import
 
 from ..arrays import Array, Indices
-from .program import FrequencyProgram
+from .frequency_program import FrequencyProgram
 
 BLOCK_SHARE = 1 / 4
 """Of the categories: patterns that are taken out at a time, each as if alone. All see the same shortcoming, so that a

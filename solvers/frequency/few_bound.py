@@ -27,7 +27,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..cone import Cone, cheapest, pure
-from .program import ROUNDING
+from .frequency_program import ROUNDING
 
 MOST_QUERIES = 3
 """That all columns are priced for: cells that matter are some (1 / tolerance)^(k / 2)."""

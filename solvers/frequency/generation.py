@@ -13,8 +13,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..certificate import Progress, relative_gap
+from .frequency_program import FrequencyProgram
 from .patterns import climb_from, distinct, enumerate_best, slack_marks
-from .program import FrequencyProgram
 from .weights import PatternWeights, weigh_patterns
 
 MAX_ROUNDS = 60

@@ -9,9 +9,9 @@ import numpy as np
 from ..arrays import Array
 from ..certificate import relative_gap
 from .exchange import Exchange
+from .frequency_program import FrequencyProgram
 from .generation import ENOUGH, SEED, Rounds
 from .patterns import climb_from, coloured_family, cyclic_family
-from .program import FrequencyProgram
 from .tightening import Tightening
 from .weights import polished
 

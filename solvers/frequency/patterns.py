@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Array
-from .program import FrequencyProgram, all_marks
+from .frequency_program import FrequencyProgram, all_marks
 
 BLOCKS = 4
 """Cyclic families to begin with: with four, a uniform prior's error is within 2 % of its optimum."""

@@ -21,7 +21,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
-from .program import Certificate, FrequencyProgram, valid_factors
+from .frequency_program import Certificate, FrequencyProgram, valid_factors
 
 MAX_STEPS = 120
 """Newton steps of one programme; three times what was seen where it converges."""

@@ -10,7 +10,7 @@ from ...mechanisms.errors import SolverError
 from ..arrays import Array
 from ..certificate import relative_gap
 from .classes import WeightClasses
-from .program import Certificate, FrequencyProgram, certified_frequency_bound
+from .frequency_program import Certificate, FrequencyProgram, certified_frequency_bound
 from .relaxation import Relaxation
 from .terms import violated_terms
 

@@ -16,7 +16,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
-from .program import FrequencyProgram
+from .frequency_program import FrequencyProgram
 
 MAX_STEPS = 60
 """Three times what the hardest measured problem takes."""

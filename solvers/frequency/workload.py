@@ -1,7 +1,7 @@
 r"""The table from whose reports given linear queries of the frequencies are answered best, with its certificate.
 
 Queries W (q, K) of frequencies f are answered by W f^, f^ linear in the reports and unbiased. With C = W^T W and M the
-information of the frequency program (`program`), the least sum of squared errors at the prior, per report, is
+information of the frequency program (`frequency_program`), the least sum of squared errors at the prior, per report, is
 tr(C M^-1) - pi^T C pi about the population's answers. The values' own sampling has sum_x C_xx pi_x - pi^T C pi of it
 whatever is reported, so that privacy costs
 
@@ -41,8 +41,7 @@ from ..arrays import Array, Indices
 from ..certificate import Optimum, Progress, relative_gap
 from .few_bound import MOST_QUERIES, RANK, FewCertificate, certified_few_bound
 from .few_queries import solve_few_queries
-from .optimum import solve_frequency
-from .program import (
+from .frequency_program import (
     MOST_ENUMERATED,
     ROUNDING,
     Certificate,
@@ -50,6 +49,7 @@ from .program import (
     enumerated_violation,
     relaxed_violation,
 )
+from .optimal_sets import solve_frequency
 
 DELTAS = (1e-6, 1e-4, 1e-7)
 """Added to a singular C, as shares of its mean diagonal, until one suffices: less brings the table nearer, and rounding

@@ -30,10 +30,10 @@ from numpy.typing import ArrayLike
 from ...mechanisms.errors import InputError
 from ..arrays import Array
 from ..certificate import Optimum, Progress, check_tolerance, relative_gap
-from ..frequency.program import ROUNDING, FrequencyProgram
+from ..frequency.frequency_program import ROUNDING, FrequencyProgram
 from ..frequency.weights import PatternWeights, weigh_patterns
-from .optimum import whole_table
-from .program import interval_masses
+from .information_program import interval_masses
+from .optimal_patterns import whole_table
 
 MAX_ROUNDS = 60
 """Rounds of column generation; three times what was seen."""

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Array
-from ..frequency.program import MOST_ENUMERATED, all_marks
-from .program import InformationProgram, checked_multipliers, most_information
+from ..frequency.frequency_program import MOST_ENUMERATED, all_marks
+from .information_program import InformationProgram, checked_multipliers, most_information
 
 CELLS = 2**17
 """Of the mass grid while patterns are looked for: at 65 knots a pricing takes 30 ms."""

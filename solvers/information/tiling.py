@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array
-from .program import InformationProgram, interval_masses
+from .information_program import InformationProgram, interval_masses
 
 MAX_PASSES = 100
 """Longest paths looked for; Dinkelbach's iteration converges quadratically, and 3 to 8 were seen."""

@@ -1,6 +1,6 @@
 r"""One Newton step of the levels program costs little more than a product of two matrices of its equations.
 
-Of the unknowns P, a and u of one output y (see `program`) only the equations know those of other outputs. With
+Of the unknowns P, a and u of one output y (see `levels_program`) only the equations know those of other outputs. With
 w = z / s the weights of the inequalities, s their slacks, the matrix of one output's unknowns is
 
     H = [ W   -alpha  -beta ]     W = w_1 + w_2 + w_3 + w_4,  alpha = w_1 + E w_2,  beta = w_3 + F w_4,
@@ -24,7 +24,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_solve
 
 from ..arrays import Array
-from .program import LevelsProgram
+from .levels_program import LevelsProgram
 
 JITTERS = (0.0, 1e-14, 1e-13, 1e-12, 1e-10, 1e-8, 1e-6)
 """Shares of its diagonal added to a matrix until it is positive definite, which rounding takes from some near the end

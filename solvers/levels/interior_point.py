@@ -13,7 +13,7 @@ import numpy as np
 
 from ..arrays import Array
 from .blocks import Blocks, Equations, Unknowns
-from .program import LevelsProgram
+from .levels_program import LevelsProgram
 
 TO_BOUNDARY = 0.99
 """Share of the way to the nearest bound that a step may go."""

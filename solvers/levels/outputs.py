@@ -15,9 +15,9 @@ import numpy as np
 
 from ..arrays import Array
 from ..certificate import Optimum, Progress
-from ..unbiased.optimum import solve_unbiased
-from .optimum import solve_levels
-from .program import LevelsProgram, least_reach
+from ..unbiased.optimal_mechanism import solve_unbiased
+from .levels_program import LevelsProgram, least_reach
+from .optimal_levels import solve_levels
 
 EVEN_OUTPUTS = 101
 """Equally spaced outputs of the first grid."""

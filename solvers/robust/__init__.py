@@ -1,6 +1,6 @@
 """The largest expected variance over a set of priors, least: minimax, trade-offs, and balls around a prior.
 
-`optimum` and `minimax` are the doors, `sets` the priors that may be; pricing comes from the room of the unbiased
+`saddle_point` and `minimax` are the doors, `sets` the priors that may be; pricing comes from the room of the unbiased
 program. `line_path` and its neighbours are the barrier over the output line with weights that move. A new set of
 priors is a class in `sets`, with its support function and a test against cvxpy.
 """

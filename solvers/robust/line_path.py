@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Array
+from ..barrier.barrier_method import Centre
 from ..barrier.column_value import ColumnValue
-from ..barrier.optimum import Centre
 from ..barrier.path import LEAST_SHARE, LEAST_STEP, MOST_RAISES, NO_RISE, RAISE, RISE, SHARE_FALL
 from ..barrier.primal import Floor, stretched_floor
 from ..barrier.problem import Problem

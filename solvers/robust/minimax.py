@@ -3,7 +3,7 @@
 The largest variance, or a mixture of it and the expected one, is the guarantee over the mixtures of the prior and any
 other (`MixedSet`), and the worst prior is (1 - w) p + rho. From `MANY` knots on it is found by a barrier over the
 output line (`line_path`), in 40 to 100 steps of O(n^3) with no outputs in them; below, and where that does not close
-the gap, on the path of `optimum`: 40 to 70 steps of O(n^2 m + n^3), where m ends between 8n and 12n.
+the gap, on the path of `saddle_point`: 40 to 70 steps of O(n^2 m + n^3), where m ends between 8n and 12n.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import numpy as np
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
 from ..certificate import Optimum, Progress, Status, check_tolerance
-from ..unbiased.optimum import CLOSED
-from ..unbiased.program import Rows, UnbiasedProgram
+from ..unbiased.optimal_mechanism import CLOSED
+from ..unbiased.unbiased_program import Rows, UnbiasedProgram
 from ..unbiased.window_rows import stretched_rows, two_outputs
 from .line_path import solve_on_the_line
 from .minimax_program import MinimaxProgram
-from .optimum import solve_robust
-from .program import RobustProgram
+from .robust_program import RobustProgram
+from .saddle_point import solve_robust
 from .sets import MixedSet
 
 Told = Callable[[Progress], None] | None

@@ -23,7 +23,7 @@ import numpy as np
 from ...mechanisms.errors import InputError
 from ..arrays import Array
 from ..unbiased.pricing import certified_bound
-from ..unbiased.program import UnbiasedProgram
+from ..unbiased.unbiased_program import UnbiasedProgram
 
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 """Relative rounding of the sum of n weights, per weight; what the bound gives up to be safe from it."""

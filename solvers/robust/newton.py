@@ -45,7 +45,7 @@ from ..unbiased.interior_point import (
 )
 from .iterate import RobustIterate, RobustMove
 from .polytope import PriorPolytope
-from .program import RobustProgram
+from .robust_program import RobustProgram
 
 REFINEMENTS = 5
 """Refinements of a move allowed, each one back-substitution; none or one are typical."""

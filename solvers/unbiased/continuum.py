@@ -42,7 +42,7 @@ import numpy as np
 from ...mechanisms.errors import InputError
 from ..arrays import Array
 from .pricing import certified_bound, price
-from .program import UnbiasedProgram
+from .unbiased_program import UnbiasedProgram
 
 MARGINS = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 """Shares of the outputs' range beyond which roots are clipped: each gives a valid bound, and a factor of two between

@@ -12,8 +12,8 @@ from ...mechanisms.errors import SolverError
 from ..arrays import Array
 from ..certificate import Optimum, check_tolerance
 from .interior_point import newton_step
-from .program import UnbiasedProgram
 from .starting_point import starting_point
+from .unbiased_program import UnbiasedProgram
 from .window_rows import stretched_rows
 
 MAX_STEPS = 200

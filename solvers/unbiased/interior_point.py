@@ -1,6 +1,6 @@
 """A primal-dual interior point for the unbiased ratio program on given outputs.
 
-With P = t + s the program of `program` on outputs y_1 < ... < y_m has the constraints
+With P = t + s the program of `unbiased_program` on outputs y_1 < ... < y_m has the constraints
 
     sum_y (t + s) = 1,   sum_y (y - x_i) (t + s) = 0,   s + u = (E - 1) t,   s, u >= 0
 
@@ -37,7 +37,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs  # pyright: ignore[reportAttribut
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
 from .dual_centring import centre_slacks
-from .program import UnbiasedProgram
+from .unbiased_program import UnbiasedProgram
 
 CORRECTORS = 2
 """Centrality correctors tried per step; each is one back-substitution and they save a third of the steps."""

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array, Flags, Indices
-from .program import UnbiasedProgram
+from .unbiased_program import UnbiasedProgram
 
 UNIT = float(np.finfo(np.float64).eps) / 2
 """Half an epsilon: what one rounding does at most, relatively."""

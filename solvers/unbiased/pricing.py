@@ -27,7 +27,7 @@ import numpy as np
 
 from ..arrays import Array
 from .pieces import UNIT, pieces
-from .program import UnbiasedProgram
+from .unbiased_program import UnbiasedProgram
 
 DINKELBACH_STEPS = 2
 """Improvements of the bound tried; the first usually gains a factor of two in the gap, later ones little."""

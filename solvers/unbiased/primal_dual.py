@@ -16,9 +16,9 @@ from ...mechanisms.errors import SolverError
 from ..certificate import relative_gap
 from .interior_point import Iterate, newton_step
 from .pricing import certified_bound, price
-from .program import UnbiasedProgram
 from .refinement import refine_outputs
 from .starting_point import starting_outputs, starting_point
+from .unbiased_program import UnbiasedProgram
 
 OUTPUTS_PER_KNOT = 2
 """Starting outputs per knot: coarse, since the refinement decides."""

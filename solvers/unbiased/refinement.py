@@ -19,7 +19,7 @@ from ..arrays import Array, Flags, Indices
 from .dual_centring import centre_slacks
 from .interior_point import Iterate
 from .pricing import Pricing
-from .program import UnbiasedProgram
+from .unbiased_program import UnbiasedProgram
 
 NEAR = 10.0
 """Outputs with F below this many times the current gap, per unit of floor, stay or come in."""

@@ -19,7 +19,7 @@ from scipy.linalg import qr, solve_triangular
 
 from ...mechanisms.errors import SolverError
 from ..arrays import Array, Indices
-from .program import UnbiasedProgram
+from .unbiased_program import UnbiasedProgram
 from .window_rows import stretched_rows
 
 NEGLIGIBLE = 1e-13

@@ -13,7 +13,7 @@ from ...mechanisms.errors import SolverError
 from ..arrays import Array
 from .dual_centring import centre_slacks
 from .interior_point import Iterate
-from .program import UnbiasedProgram
+from .unbiased_program import UnbiasedProgram
 
 REACH = 1.6
 """Outermost starting output in units of (E + 1)/(E - 1), Duchi's output: wide enough for a flat base."""

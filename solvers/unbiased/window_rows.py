@@ -23,7 +23,7 @@ import numpy as np
 from ...mechanisms.errors import SolverError
 from ..arrays import Array, Indices
 from ..barrier.windows import Windows
-from .program import UnbiasedProgram
+from .unbiased_program import UnbiasedProgram
 
 LARGEST_STRETCH = 1e-7
 """Relative stretch of the outputs allowed; it costs 2e-7 of E[Y^2], which the certificate would show."""

@@ -19,8 +19,8 @@ from optldp.estimators import count, influence
 from optldp.mechanisms import TableError, load_mechanism
 from optldp.mechanisms.files.checksum import checksum
 from optldp.mechanisms.files.identifier import file_checksum, table_identifier
-from optldp.mechanisms.laws.random_words import random_words
 from optldp.mechanisms.ledger import Ledger, new_ledger_key
+from optldp.mechanisms.sampling.random_words import random_words
 
 from ..small_channels import save
 from .case import Case, write

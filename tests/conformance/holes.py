@@ -11,7 +11,7 @@ LEVELS = tuple(name for name in EVERY if "levels" in name)
 ATTRIBUTES = tuple(name for name in EVERY if "attributes" in name)
 PAIRS = tuple(name for name in EVERY if "pairs" in name)
 
-NO_DRAWS = {OTHERS: "their reports are drawn by other programs: tests/mechanisms/adopted has some of these"}
+NO_DRAWS = {OTHERS: "their reports are drawn by other programs: tests/mechanisms/third_party has some of these"}
 
 HOLES: Mapping[str, Mapping[tuple[str, ...], str]] = {
     "perturbed": NO_DRAWS,

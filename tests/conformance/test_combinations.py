@@ -23,20 +23,20 @@ from optldp.mechanisms import (
     make_exact,
     piecewise,
 )
-from optldp.mechanisms.adopted import adopt
 from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
+from optldp.mechanisms.compact_tables import form_over
 from optldp.mechanisms.files.identifier import file_checksum
-from optldp.mechanisms.floors import form_over
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
-from optldp.mechanisms.laws.random_words import random_words
+from optldp.mechanisms.sampling.random_words import random_words
 from optldp.mechanisms.spaces.categories import Categories
 from optldp.mechanisms.spaces.columns import Columns
 from optldp.mechanisms.spaces.interval import Interval
 from optldp.mechanisms.spaces.levels import ValuesAtLevels
 from optldp.mechanisms.spaces.pairs import SetsOfPairs
 from optldp.mechanisms.spaces.space import Space
+from optldp.mechanisms.third_party import adopt
 
 from ..small_channels import JOBS, KNOTS, save
 

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 from optldp.designer import CategoricalPrior
-from optldp.designer.commands.kinds.categories import Categories as CategoriesKind
+from optldp.designer.commands.handlers.categories import Categories as CategoriesKind
 from optldp.designer.objectives.base import Problem
 from optldp.designer.objectives.frequencies import Frequencies
 from optldp.designer.objectives.workload import Workload
 from optldp.designer.planning.categories import draw_counts, unbiased_row
 from optldp.designer.plots.mechanism_mesh import support_map
 from optldp.estimators import CategoryCounts, auem, estimate_frequencies, fit_p_value, influence, personalised_mle
-from optldp.estimators.contrasts import (
+from optldp.estimators.differences import (
     GroupedTallies,
     MatchedTallies,
     Tally,
@@ -26,19 +26,19 @@ from optldp.estimators.contrasts import (
     estimate_others,
     estimate_weighted,
 )
-from optldp.estimators.contrasts import report_numbers as numbers_of_reports
-from optldp.estimators.data import SkippedRows
+from optldp.estimators.differences import report_numbers as numbers_of_reports
 from optldp.estimators.frequencies import frequency_decoder, locally_best
 from optldp.estimators.frequencies.likelihood import category_likelihood
 from optldp.estimators.frequencies.locally_best import locally_best_scores
 from optldp.estimators.frequencies.support_counts import SupportCounts
 from optldp.estimators.methods import FREQUENCIES
 from optldp.estimators.personalised.counts import PersonalisedCounts, require_pure
+from optldp.estimators.reading.columns import SkippedRows
 from optldp.mechanisms import CategoricalMechanism, InputError, PersonalisedMechanism
 from optldp.mechanisms.categorical import CategoricalTable, categorical_grr
-from optldp.mechanisms.composed import PersonalisedReports
+from optldp.mechanisms.combinators import PersonalisedReports
 from optldp.mechanisms.documents.bundle import Nested
-from optldp.mechanisms.laws.law import Words
+from optldp.mechanisms.sampling.law import Words
 
 REFUSAL = "statistic 'Sums' is known by name, and nothing here works by it"
 

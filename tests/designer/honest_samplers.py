@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from optldp.designer.auditing.subjects.kinds import Draw, sampler_of
+from optldp.designer.auditing.subjects.registry import Draw, sampler_of
 from optldp.mechanisms import (
     FAMILIES,
     AttributeSampling,
@@ -21,7 +21,7 @@ from optldp.mechanisms.categorical import basic_rappor, categorical_grr, optimis
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.projective_geometry import projective_geometry
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.composed.attributes import attribute_budget
+from optldp.mechanisms.combinators.attribute_sampling import attribute_budget
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.exactness.point_outputs import to_points
 from optldp.mechanisms.key_value import key_value_response, key_value_unary

@@ -19,7 +19,7 @@ from optldp.mechanisms import (
 )
 from optldp.mechanisms.categorical import basic_rappor, categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
-from optldp.mechanisms.composed.personalised import PersonalisedReports
+from optldp.mechanisms.combinators.personalised import PersonalisedReports
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
 
@@ -73,7 +73,7 @@ def tails() -> TabulatedMechanism:
 
 def honest(mechanism: TabulatedMechanism | Bundle, rng: np.random.Generator) -> Draw:
     """The mechanism's own sampler, as a simulation."""
-    from optldp.designer.auditing.subjects.kinds import sampler_of
+    from optldp.designer.auditing.subjects.registry import sampler_of
 
     return sampler_of(mechanism, rng)
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import typer
 from optldp.designer.command_line import COMMANDS, app, main
-from optldp.designer.commands.asked.options import TOLERANCE, UNIFORM_SHARE
+from optldp.designer.commands.options.shared import TOLERANCE, UNIFORM_SHARE
 from optldp.designer.objectives.base import DEFAULT_TOLERANCE
 from optldp.designer.priors.prior import DEFAULT_UNIFORM_SHARE
 from typer.testing import CliRunner
@@ -221,7 +221,7 @@ class TestInterruption:
             (["compare", *INCOME, "--epsilon", 1], "optldp.designer.comparison.compare.compare"),
             (
                 ["perturb", "mech.json", *INCOME, "--out", "new.csv"],
-                "optldp.estimators.data.numbers.open_file",
+                "optldp.estimators.reading.columns.number_cells.open_file",
             ),
             (
                 ["design", *INCOME, "--epsilon", 1, "--out", "new.json"],

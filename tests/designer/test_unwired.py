@@ -6,19 +6,19 @@ from typing import Any
 import numpy as np
 import pytest
 from optldp.designer import Information, Prior, Pure, design
-from optldp.designer.commands.kinds import pairs
-from optldp.designer.commands.kinds.registry import design_bundle
-from optldp.designer.commands.shown.objectives import design_table
+from optldp.designer.commands.handlers import pairs
+from optldp.designer.commands.handlers.registry import design_bundle
+from optldp.designer.commands.rendering.objectives import design_table
 from optldp.designer.objectives import information
 from optldp.designer.planning import distribution, mean
 from optldp.designer.planning.bootstrap import Case, linear_row
 from optldp.designer.protocols import first_phase
 from optldp.designer.report.mechanism_front import _sent
 from optldp.mechanisms import InputError, duchi
-from optldp.mechanisms.adopted import adopt, written
 from optldp.mechanisms.categorical import categorical_grr
-from optldp.mechanisms.composed.rounded_oracle import RoundedOracle
+from optldp.mechanisms.combinators.rounded_oracle import RoundedOracle
 from optldp.mechanisms.exactness.verification import _kept
+from optldp.mechanisms.third_party import adopt, written
 
 from ..naming import NEW, extended
 

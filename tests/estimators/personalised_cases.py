@@ -6,7 +6,7 @@ from optldp.mechanisms import PersonalisedMechanism
 from optldp.mechanisms.categorical import CategoricalTable, basic_rappor, categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.composed.personalised import PersonalisedReports
+from optldp.mechanisms.combinators.personalised import PersonalisedReports
 
 
 def hashing(categories, epsilon):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from optldp.estimators import ReportCounts, count, estimate_mean, influence
 from optldp.mechanisms import InputError, duchi
-from optldp.mechanisms.floors import floor_form
+from optldp.mechanisms.compact_tables import floor_form
 
 FORM = floor_form(duchi([0.0, 5.0, 10.0], 1.0))
 REPORTS = FORM.sample(np.full(1000, 3.0), np.random.default_rng(4))

@@ -18,7 +18,7 @@ from optldp.estimators import (
     estimate_mean,
     fit_key_values,
 )
-from optldp.estimators.contrasts.report_numbers import report_numbers
+from optldp.estimators.differences.report_numbers import report_numbers
 from optldp.estimators.distributions import estimation as of_distributions
 from optldp.estimators.distributions import mixture_reduction as reduction
 from optldp.estimators.frequencies import estimation as of_frequencies

@@ -11,7 +11,7 @@ from optldp.estimators.personalised.auem import clipped, invert_supports
 from optldp.estimators.personalised.counts import require_pure
 from optldp.mechanisms import InputError, PersonalisedMechanism, grr
 from optldp.mechanisms.categorical import basic_rappor, categorical_grr, optimised_unary
-from optldp.mechanisms.composed.personalised import PersonalisedReports
+from optldp.mechanisms.combinators.personalised import PersonalisedReports
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 from redone.febsf.emoa import emoa_printed, emoa_released
 from redone.febsf.personalised_baselines import apldp_levels, combine_levels, ppda, recycle, split_levels

@@ -34,26 +34,26 @@ from optldp.estimators import (
     influence,
     personalised_distribution,
 )
-from optldp.estimators.contrasts import (
+from optldp.estimators.differences import (
     estimate_difference,
     estimate_groups,
     estimate_weighted,
     match_users,
     tally_groups,
 )
-from optldp.estimators.data import describe
 from optldp.estimators.distributions import QueriesEstimate
 from optldp.estimators.distributions.scatter import ScatterEstimate
 from optldp.estimators.estimate import NumberEstimate
 from optldp.estimators.frequencies.support_counts import SupportCounts
 from optldp.estimators.key_values.counts import ShownCounts
+from optldp.estimators.reading.columns import describe
 from optldp.mechanisms import AttributeSampling, PersonalisedMechanism, duchi, make_exact, prove, verify
-from optldp.mechanisms.adopted import adopt
 from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.projective_geometry import projective_geometry
 from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
+from optldp.mechanisms.third_party import adopt
 
 from ..estimators.test_estimate import ANSWERS as ESTIMATES
 from ..mechanisms.floor_forms import by_hand

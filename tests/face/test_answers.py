@@ -14,10 +14,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from optldp.estimators import Estimate
 from optldp.mechanisms import InputError
-from optldp.mechanisms.shown.axes import draw
-from optldp.mechanisms.shown.shown import Shown
-from optldp.mechanisms.shown.svg import svg_of
-from optldp.mechanisms.shown.told import Dots, Profile
+from optldp.mechanisms.display.axes import draw
+from optldp.mechanisms.display.display import Shown
+from optldp.mechanisms.display.summary import Dots, Profile
+from optldp.mechanisms.display.svg import svg_of
 
 from .answers import answers
 

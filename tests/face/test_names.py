@@ -13,9 +13,9 @@ import pytest
 PACKAGES = ("optldp", "optldp.mechanisms", "optldp.solvers", "optldp.estimators", "optldp.designer")
 ROOT = Path(__file__).parents[2]
 ROOMS = tuple(
-    f"{package}.{stub.parent.name}"
+    ".".join(("optldp", *stub.parent.relative_to(ROOT).parts))
     for package in PACKAGES[1:]
-    for stub in sorted((ROOT / package.removeprefix("optldp.")).glob("*/__init__.pyi"))
+    for stub in sorted((ROOT / package.removeprefix("optldp.")).glob("*/**/__init__.pyi"))
 )
 """Rooms that have public names of their own: those with a stub."""
 

@@ -39,7 +39,7 @@ def test_mechanisms_need_numpy_alone(tmp_path):
     """And can be drawn from, by a secret too, with every public name loaded."""
     code = """
 import optldp.mechanisms as package
-import optldp.mechanisms.keyed as keyed
+import optldp.mechanisms.pseudorandom as keyed
 table = package.make_exact(package.duchi([0.0, 1.0], 1.0)).mechanism
 table.sample([0.5])
 print(keyed.KeyedReports(table, keyed.Secret(keyed.new_secret()), column="x").sample_index(["ann"], [0.5]).size)
@@ -77,7 +77,7 @@ import polars as pl
 from optldp.estimators import count
 from optldp.estimators.engines import perturb_partition
 from optldp.mechanisms import duchi, make_exact
-from optldp.mechanisms.keyed import new_secret
+from optldp.mechanisms.pseudorandom import new_secret
 table = make_exact(duchi([0.0, 1.0], 1.0)).mechanism
 people = pl.DataFrame({"user": ["ann", "bo", "cy"], "x": [0.5, 0.25, 1.0]})
 drawn = perturb_partition(people, table, new_secret, column="x", key="user")

@@ -16,12 +16,12 @@ from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.projective_geometry import projective_geometry
 from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.unary_encoding import bernoulli
-from optldp.mechanisms.composed.level_report import LevelReport
-from optldp.mechanisms.composed.rounded_oracle import RoundedOracle
+from optldp.mechanisms.combinators.level_report import LevelReport
+from optldp.mechanisms.combinators.rounded_oracle import RoundedOracle
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
 from optldp.mechanisms.key_value.unary import KeyValueUnary
-from optldp.mechanisms.laws.random_words import draw53, random_words
-from optldp.mechanisms.laws.subsets import random_choices, random_subsets, uniform_below
+from optldp.mechanisms.sampling.random_words import draw53, random_words
+from optldp.mechanisms.sampling.subsets import random_choices, random_subsets, uniform_below
 from optldp.mechanisms.spaces.levels import HeldAtLevels
 from optldp.mechanisms.spaces.pairs import SampledPairs, sampled_pairs
 from optldp.mechanisms.table.exact_sampling import ordered_bits, rounded

@@ -21,11 +21,11 @@ from optldp.designer.methods.lattice import lattice_mechanism
 from optldp.mechanisms import FAMILIES, Sampler, TabulatedMechanism, make_exact
 from optldp.mechanisms.channel import Channel
 from optldp.mechanisms.documents.table import document_to_table
-from optldp.mechanisms.keyed import KeyedReports, Secret
-from optldp.mechanisms.keyed.words import ReportWords
-from optldp.mechanisms.laws.random_words import random_words
 from optldp.mechanisms.ledger import Ledger, new_ledger_key
 from optldp.mechanisms.ledger.booked import booked
+from optldp.mechanisms.pseudorandom import KeyedReports, Secret
+from optldp.mechanisms.pseudorandom.words import ReportWords
+from optldp.mechanisms.sampling.random_words import random_words
 from optldp.mechanisms.table.exact_sampling import ExactLaw
 
 from .exact_documents import GOOD

@@ -11,7 +11,7 @@ from optldp.mechanisms.documents.table import table_to_document
 from optldp.mechanisms.files.checksum import checksum
 from optldp.mechanisms.files.json_text import to_json
 from optldp.mechanisms.integers.exponential import exponential_below
-from optldp.mechanisms.laws.within_cell import GeometricTails
+from optldp.mechanisms.sampling.within_cell import GeometricTails
 from optldp.mechanisms.table.knot_prior import KnotPrior
 
 D = 2**53

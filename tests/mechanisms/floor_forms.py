@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 from optldp.mechanisms import Provenance
+from optldp.mechanisms.compact_tables import FloorForm, form_over
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.files.bundle import bundle_to_document
 from optldp.mechanisms.files.checksum import checksum
 from optldp.mechanisms.files.json_text import to_json
-from optldp.mechanisms.floors import FloorForm, form_over
 from optldp.mechanisms.integers.exponential import exponential_below
 from optldp.mechanisms.table.knot_prior import KnotPrior
 from scipy.optimize import brentq

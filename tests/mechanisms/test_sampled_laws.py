@@ -15,9 +15,9 @@ from optldp.mechanisms import FAMILIES, CategoricalMechanism
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.files.bundle import bundle_kinds
 from optldp.mechanisms.integers.exponential import exponential_below
-from optldp.mechanisms.laws.geometric import digit_odds
-from optldp.mechanisms.laws.random_words import draw53, random_words
-from optldp.mechanisms.laws.within_cell import LAWS, GeometricTails, Uniform, WithinCell
+from optldp.mechanisms.sampling.geometric import digit_odds
+from optldp.mechanisms.sampling.random_words import draw53, random_words
+from optldp.mechanisms.sampling.within_cell import LAWS, GeometricTails, Uniform, WithinCell
 
 from .drawable_cases import all_cases
 from .drawable_tables import Case, tables

@@ -33,7 +33,7 @@ from optldp.solvers.certificate import check_tolerance, relative_gap
 from optldp.solvers.information.fisher import certified_interval_error
 from optldp.solvers.levels import LevelsProgram
 from optldp.solvers.robust import MovedSet
-from optldp.solvers.unbiased.optimum import solve_floor
+from optldp.solvers.unbiased.optimal_mechanism import solve_floor
 
 KNOTS, HALVES, RATIO = np.array([-1.0, 1.0]), np.array([0.5, 0.5]), math.e
 MANY, EVEN = np.linspace(-1, 1, 33), np.full(33, 1 / 33)

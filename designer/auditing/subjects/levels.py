@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ....mechanisms import InputError, TabulatedMechanism
-from ....mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
+from ....mechanisms.combinators.personalised import PersonalisedMechanism, PersonalisedReports
 from .events import STATED, Columns, Family
 from .spellings import spellings
 from .subject import SHORT_LINE, Kind

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ....mechanisms import InputError, TabulatedMechanism
-from ....mechanisms.laws.domain import nearest_knots
+from ....mechanisms.sampling.domain import nearest_knots
 from ....mechanisms.table.outputs import locate_outputs
 from .events import STATED, Columns, Family
 from .inputs import stated_codes, weights_of, worst_pairs

@@ -16,14 +16,14 @@ import numpy as np
 from faults import FAULTS, STRANGE, STRICTER, TEXTS
 from optldp.designer import Prior, design
 from optldp.mechanisms import TableError, TabulatedMechanism, load_mechanism, prove
+from optldp.mechanisms.compact_tables import FloorForm, floor_form
 from optldp.mechanisms.exactness.verification import require_private
 from optldp.mechanisms.files.bundle import parse_mechanism
 from optldp.mechanisms.files.checksum import checksum
-from optldp.mechanisms.floors import FloorForm, floor_form
 from optldp.mechanisms.integers.exponential import exponential_below
-from optldp.mechanisms.laws.geometric import digit_odds
-from optldp.mechanisms.laws.law import Words
-from optldp.mechanisms.laws.within_cell import GeometricTails
+from optldp.mechanisms.sampling.geometric import digit_odds
+from optldp.mechanisms.sampling.law import Words
+from optldp.mechanisms.sampling.within_cell import GeometricTails
 from optldp.mechanisms.table.exact_sampling import ExactLaw
 from scipy import stats
 

@@ -24,7 +24,7 @@ from make_fixtures import REPORTS, loaded
 from make_fixtures import main as make_fixtures
 from optldp.designer.auditing.audit import audit
 from optldp.mechanisms import TabulatedMechanism, load_mechanism
-from optldp.mechanisms.floors import FloorForm
+from optldp.mechanisms.compact_tables import FloorForm
 
 CLIENT = Path(__file__).parents[1]
 NODE_TESTS = CLIENT / "tests" / "client.test.js", CLIENT / "tests" / "bundles.test.js"

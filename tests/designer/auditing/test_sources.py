@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 from optldp.designer.auditing.sources import FromCommand
-from optldp.designer.auditing.subjects.kinds import kind_of
+from optldp.designer.auditing.subjects.registry import kind_of
 from optldp.mechanisms import duchi, make_exact
 from optldp.mechanisms.categorical import basic_rappor, categorical_grr
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import typer
 from optldp.designer import Prior, bounds, bounds_html
-from optldp.designer.commands.asked.bounds import KNOTS
 from optldp.designer.commands.bounds import bounds_command
+from optldp.designer.commands.options.bounds import KNOTS
 from optldp.designer.comparison.bounds import REPORT_KNOTS
 from optldp.mechanisms import InputError
 from typer.testing import CliRunner

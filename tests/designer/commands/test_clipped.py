@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from optldp.designer.commands.kinds.clipped import counted_into
-from optldp.designer.commands.kinds.registry import kind_of
-from optldp.estimators.data.numbers import write_columns
+from optldp.designer.commands.handlers.clipped import counted_into
+from optldp.designer.commands.handlers.registry import kind_of
+from optldp.estimators.reading.columns.number_cells import write_columns
 from optldp.mechanisms import Provenance, duchi
 
 HOURS = np.append(np.arange(90.0), [120.0] * 10)

@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
-from optldp.estimators.data.numbers import write_columns
+from optldp.estimators.reading.columns.number_cells import write_columns
 from optldp.mechanisms import load_table
 
 from ..conftest import INCOME, PEOPLE

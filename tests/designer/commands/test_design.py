@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from optldp.designer import METHODS, Prior, TradeOff, WorstCase, compare, design
-from optldp.estimators.data.numbers import write_column
+from optldp.estimators.reading.columns.number_cells import write_column
 from optldp.mechanisms import load_table, ptt, ptt2, verify
 
 from ..conftest import INCOME, PEOPLE

@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
-from optldp.designer.commands.kinds.number_fits import QUANTILES
+from optldp.designer.commands.handlers.number_fits import QUANTILES
 from optldp.estimators import (
     DistributionEstimate,
     ReportCounts,
@@ -20,8 +20,8 @@ from optldp.estimators import (
     estimate_distribution,
     estimate_mean,
 )
-from optldp.estimators.data import read_column
 from optldp.estimators.methods import DistributionMethod
+from optldp.estimators.reading.columns import read_column
 from optldp.mechanisms import TabulatedMechanism, duchi, piecewise, save_table, square_wave
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 

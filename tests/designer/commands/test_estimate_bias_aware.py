@@ -8,7 +8,7 @@ import pytest
 from optldp.designer import Prior
 from optldp.estimators import bias_aware_mean, count
 from optldp.estimators.bias_aware import bias_aware_attribute_means
-from optldp.estimators.data import read_column
+from optldp.estimators.reading.columns import read_column
 from optldp.mechanisms import AttributeSampling, load_table, make_exact, piecewise, save_bundle, save_table
 
 PRIOR = ("--prior", "last.csv")

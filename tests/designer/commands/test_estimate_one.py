@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-from optldp.designer.commands.kinds import reading
+from optldp.designer.commands.handlers import reading
 from optldp.estimators import count, estimate_mean
-from optldp.estimators.contrasts import ratio_to_no_privacy
-from optldp.estimators.data import read_column
-from optldp.estimators.data.numbers import write_column
+from optldp.estimators.differences import ratio_to_no_privacy
+from optldp.estimators.reading.columns import read_column
+from optldp.estimators.reading.columns.number_cells import write_column
 from optldp.mechanisms import load_table
 
 from ..conftest import INCOME

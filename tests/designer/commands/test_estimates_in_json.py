@@ -137,7 +137,7 @@ def test_contrasts_are_about_these_very_users_where_that_is_asked(optldp, people
 
 def test_there_is_a_case_of_every_kind():
     """A new kind in the registry needs one."""
-    from optldp.designer.commands.kinds.registry import kinds
+    from optldp.designer.commands.handlers.registry import kinds
 
     made = {type(mechanism) for mechanism in KINDS.values()}
     for kind in kinds():

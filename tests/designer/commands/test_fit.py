@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from optldp.designer.command_line import app
-from optldp.estimators.data.numbers import write_columns
+from optldp.estimators.reading.columns.number_cells import write_columns
 from optldp.mechanisms import duchi, make_exact, piecewise, save_table
 from typer.testing import CliRunner
 

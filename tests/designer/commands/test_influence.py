@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optldp.designer.commands.kinds.registry import kind_of
+from optldp.designer.commands.handlers.registry import kind_of
 from optldp.estimators import count, estimate_mean, fitted_influence, influence
-from optldp.estimators.data import read_column
+from optldp.estimators.reading.columns import read_column
 from optldp.mechanisms import (
     AttributeSampling,
     PersonalisedMechanism,
@@ -23,7 +23,7 @@ from optldp.mechanisms import (
 )
 from optldp.mechanisms.categorical import categorical_grr
 from optldp.mechanisms.key_value import key_value_unary
-from optldp.mechanisms.laws.within_cell import GeometricTails
+from optldp.mechanisms.sampling.within_cell import GeometricTails
 
 from ..conftest import INCOME
 

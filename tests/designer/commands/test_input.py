@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optldp.estimators.data import read_column
+from optldp.estimators.reading.columns import read_column
 from optldp.mechanisms import load_mechanism, load_table
 from optldp.mechanisms.key_value import KeyValueMechanism
 

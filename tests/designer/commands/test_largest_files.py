@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 from optldp.mechanisms import Approximate, PersonalisedMechanism, duchi, grr, make_exact, save_bundle, save_table
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.compact_tables import FloorForm
 from optldp.mechanisms.cost import MOST_MEMORY
-from optldp.mechanisms.floors import FloorForm
 from optldp.mechanisms.key_value import key_value_unary
 
 from ...mechanisms.test_cost import square_table

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import pytest
 import typer
-from optldp.designer.commands.asked.options import Options, takes_options
-from optldp.designer.commands.asked.perturb import PerturbOptions
-from optldp.designer.commands.kinds.asked import METHODS, EstimateOptions
+from optldp.designer.commands.handlers.options import METHODS, EstimateOptions
+from optldp.designer.commands.options.perturb import PerturbOptions
+from optldp.designer.commands.options.shared import Options, takes_options
 from optldp.estimators.methods import BIAS_AWARE, DISTRIBUTION_METHODS, FREQUENCY_METHODS, MEAN_METHODS
 from optldp.mechanisms import InputError
 from typer.testing import CliRunner

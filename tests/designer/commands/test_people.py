@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from optldp.designer.planning.people import FACTS, table_mean_within
-from optldp.estimators.data.numbers import write_column
-from optldp.estimators.data.texts import read_texts
+from optldp.estimators.reading.columns.number_cells import write_column
+from optldp.estimators.reading.columns.texts import read_texts
 from optldp.mechanisms import load_table
 
 from ..conftest import INCOME, found

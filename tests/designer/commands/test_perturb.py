@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optldp.estimators.data import read_column
-from optldp.estimators.data.numbers import write_column
+from optldp.estimators.reading.columns import read_column
+from optldp.estimators.reading.columns.number_cells import write_column
 from optldp.mechanisms import load_table
 
 from ..conftest import INCOME, PEOPLE, instead

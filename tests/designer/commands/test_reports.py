@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from optldp.designer.command_line import app
-from optldp.estimators.data.numbers import write_columns
-from optldp.estimators.data.texts import read_texts
+from optldp.estimators.reading.columns.number_cells import write_columns
+from optldp.estimators.reading.columns.texts import read_texts
 from optldp.mechanisms import (
     AttributeSampling,
     Categories,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from optldp.designer.command_line import app
 from optldp.estimators import count, load_counts, save_counts
-from optldp.estimators.data import read_column
+from optldp.estimators.reading.columns import read_column
 from optldp.mechanisms import InputError, load_table, make_exact, save_table, square_wave
 from typer.testing import CliRunner
 

@@ -8,9 +8,9 @@ import duckdb
 import numpy as np
 import pytest
 from optldp import CategoricalPrior, Prior, design, load_mechanism, load_table
-from optldp.designer.commands.streamed import single_reports
+from optldp.designer.commands.streaming import single_reports
 from optldp.designer.objectives import Loss
-from optldp.estimators.streams import value_blocks
+from optldp.estimators.reading.streams import value_blocks
 from optldp.mechanisms import Metric, save_table
 from optldp.mechanisms.categorical.mechanism import CategoricalMechanism
 

@@ -12,12 +12,12 @@ import duckdb
 import numpy as np
 import pytest
 from optldp.designer.command_line import app
-from optldp.designer.commands.streamed.windows import require_no_rows_before
-from optldp.estimators.data import read_column
-from optldp.estimators.streams import value_blocks
+from optldp.designer.commands.streaming.windows import require_no_rows_before
+from optldp.estimators.reading.columns import read_column
+from optldp.estimators.reading.streams import value_blocks
 from optldp.mechanisms import InputError, TabulatedMechanism, duchi, make_exact, save_bundle, save_table
 from optldp.mechanisms.categorical import categorical_grr
-from optldp.mechanisms.keyed import KeyedReports, new_secret
+from optldp.mechanisms.pseudorandom import KeyedReports, new_secret
 from typer.testing import CliRunner, Result
 
 from ..conftest import INCOME, PEOPLE, found, instead
@@ -30,8 +30,8 @@ KILL_AFTER = 2
 @pytest.fixture(autouse=True)
 def small_blocks(here, monkeypatch):
     """Blocks of 100 rows, and no file so small that it is read whole."""
-    monkeypatch.setattr("optldp.estimators.streams.value_blocks.BLOCK_ROWS", 100)
-    monkeypatch.setattr("optldp.estimators.streams.value_blocks.LONG", 0)
+    monkeypatch.setattr("optldp.estimators.reading.streams.value_blocks.BLOCK_ROWS", 100)
+    monkeypatch.setattr("optldp.estimators.reading.streams.value_blocks.LONG", 0)
     save_table(make_exact(duchi([0.0, 100.0], 1.0)).mechanism, "mech.json")
     save_bundle(categorical_grr(["a, b", "c"], 1.0), "jobs.json")
 
@@ -151,9 +151,9 @@ def test_what_an_interrupted_join_leaves_is_gone_on_with(optldp, monkeypatch, su
             raise KeyboardInterrupt
 
         beside: list[str] = []
-        patch.setattr("optldp.estimators.streams.output_parts._to_disk", lambda path: None)
-        patch.setattr("optldp.estimators.streams.output_parts.OutputParts._join_parquet", killed)
-        patch.setattr("optldp.estimators.streams.output_parts.shutil.copyfileobj", killed)
+        patch.setattr("optldp.estimators.reading.streams.output_parts._to_disk", lambda path: None)
+        patch.setattr("optldp.estimators.reading.streams.output_parts.OutputParts._join_parquet", killed)
+        patch.setattr("optldp.estimators.reading.streams.output_parts.shutil.copyfileobj", killed)
         assert "the reports of 250 of 250 rows are kept" in optldp(*asked).stderr
     assert beside == []
     assert "note: 250 of 250 rows have reports already" in optldp(*asked).stderr
@@ -236,8 +236,8 @@ class TestBySecret:
         asked = ("perturb", "mech.json", f"in.{source}", *INCOME[1:], *self.KEYED, "--clip", "--drop-missing", *form)
         blocks = optldp(*asked, "--out", "blocks.csv", "--json")
         with monkeypatch.context() as patch:
-            patch.setattr("optldp.estimators.streams.value_blocks.LONG", 2**22)
-            patch.setattr("optldp.estimators.streams.value_blocks.BLOCK_ROWS", 2**20)
+            patch.setattr("optldp.estimators.reading.streams.value_blocks.LONG", 2**22)
+            patch.setattr("optldp.estimators.reading.streams.value_blocks.BLOCK_ROWS", 2**20)
             whole = optldp(*asked, "--out", "whole.csv", "--json")
         facts = {"out": "", "n": 214, "simulated": False}
         assert json.loads(blocks.stdout) | facts == json.loads(whole.stdout) | facts
@@ -249,7 +249,7 @@ class TestBySecret:
         )
         asked = ("perturb", "jobs.json", "jobs.csv", "--column", "job", *self.KEYED)
         optldp(*asked, "--out", "blocks.csv")
-        monkeypatch.setattr("optldp.estimators.streams.value_blocks.LONG", 2**22)
+        monkeypatch.setattr("optldp.estimators.reading.streams.value_blocks.LONG", 2**22)
         optldp(*asked, "--out", "whole.csv")
         assert Path("blocks.csv").read_text() == Path("whole.csv").read_text()
 
@@ -382,10 +382,10 @@ def test_simulated_counts_are_not_added_to_those_in_earnest(refusal):
 def test_equal_reports_of_a_long_file_are_read_once(optldp, refusal, monkeypatch):
     """With the numbers and rows of those that are none."""
     Path("r.csv").write_text("report\n" + "0\n1\n1\n" * 40 + "7\n01\n7\n")
-    monkeypatch.setattr("optldp.estimators.streams.value_blocks.LONG", 2**22)
+    monkeypatch.setattr("optldp.estimators.reading.streams.value_blocks.LONG", 2**22)
     short = found(optldp, "estimate", "jobs.json", "r.csv", "--skip-invalid")
     refused = refusal("count", "jobs.json", "r.csv", "--out", "c.csv")
-    monkeypatch.setattr("optldp.estimators.streams.value_blocks.LONG", 0)
+    monkeypatch.setattr("optldp.estimators.reading.streams.value_blocks.LONG", 0)
     assert refusal("count", "jobs.json", "r.csv", "--out", "c.csv") == refused
     long = found(optldp, "estimate", "jobs.json", "r.csv", "--skip-invalid")
     assert (long["n"], long["value"], long["skipped"]) == (121, short["value"], 2)
@@ -416,7 +416,7 @@ def test_a_killed_process_leaves_whole_parts_that_the_next_one_keeps(here):
 DIES = """
 import os, sys
 from optldp.designer.command_line import main
-from optldp.estimators.streams import output_parts
+from optldp.estimators.reading.streams import output_parts
 from optldp.mechanisms.files import atomic_write
 moment, names = sys.argv.pop(1), {"journal": ".json", "join": "out.csv"}
 real, clear = os.replace, output_parts._clear

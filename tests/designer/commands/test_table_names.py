@@ -18,12 +18,12 @@ from optldp.mechanisms import (
     grr,
     make_exact,
 )
-from optldp.mechanisms.adopted import adopt
 from optldp.mechanisms.categorical import categorical_grr, optimised_unary
+from optldp.mechanisms.compact_tables import form_over
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.files.identifier import identifier_of, table_identifier
-from optldp.mechanisms.floors import form_over
 from optldp.mechanisms.key_value import key_value_unary
+from optldp.mechanisms.third_party import adopt
 from typer.testing import CliRunner
 
 from ...small_channels import JOBS, columns, write_people

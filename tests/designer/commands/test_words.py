@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from optldp.designer.commands.said.words import GLOSSARY, NUMBERS, explained
+from optldp.designer.commands.output.words import GLOSSARY, NUMBERS, explained
 from optldp.designer.planning.people import FACTS
 
 from ..conftest import INCOME

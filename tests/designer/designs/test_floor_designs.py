@@ -5,7 +5,7 @@ import pytest
 from optldp.designer import CategoricalPrior, KnotChoice, Levels, Prior, WorstCase, continuum_certificate, design
 from optldp.designer.objectives import variance
 from optldp.mechanisms import InputError, TableError, prove, verify
-from optldp.mechanisms.floors import FloorForm, floor_form
+from optldp.mechanisms.compact_tables import FloorForm, floor_form
 
 
 def sloping(n: int) -> Prior:

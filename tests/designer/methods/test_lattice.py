@@ -10,7 +10,7 @@ from optldp.designer.methods import lattice_program
 from optldp.designer.methods.lattice import lattice_mechanism
 from optldp.designer.methods.lattice_program import LatticeShape, optimal_noise
 from optldp.mechanisms import InputError, SolverError, TabulatedMechanism, verify
-from optldp.mechanisms.laws.geometric import GeometricTails
+from optldp.mechanisms.sampling.geometric import GeometricTails
 from optldp.solvers import solve_with_highs
 from scipy import stats
 

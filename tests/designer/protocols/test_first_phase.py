@@ -11,7 +11,7 @@ from optldp.estimators.distributions.least_absolute import least_absolute
 from optldp.estimators.methods import OF_ORACLE
 from optldp.mechanisms import InputError, OneReportClient, SolverError, grr
 from optldp.mechanisms.categorical import categorical_grr
-from optldp.mechanisms.composed.rounded_oracle import RoundedOracle
+from optldp.mechanisms.combinators.rounded_oracle import RoundedOracle
 
 DOMAIN = (-1.0, 1.0)
 VALUES = np.random.default_rng(5).normal(-0.3, 0.2, 6000).clip(*DOMAIN)

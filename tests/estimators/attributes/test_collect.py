@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.estimators import ReportCounts, count
 from optldp.estimators.attributes import AttributeCounts
-from optldp.estimators.data import SkippedRows
+from optldp.estimators.reading.columns import SkippedRows
 from optldp.mechanisms import AttributeSampling, InputError, TabulatedMechanism, duchi, grr, make_exact, piecewise
 
 KNOTS = [0.0, 0.5, 1.0]

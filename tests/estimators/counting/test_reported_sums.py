@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from optldp.estimators import ReportGroup, count, load_counts, save_counts
 from optldp.estimators.counting import users as user_counting
 from optldp.estimators.counting.reported_sums import ReportedSums
-from optldp.estimators.data import SkippedRows
-from optldp.estimators.data.numbers import write_columns
+from optldp.estimators.reading.columns import SkippedRows
+from optldp.estimators.reading.columns.number_cells import write_columns
 from optldp.mechanisms import InputError, duchi, laplace, square_wave
 
 KNOTS = np.linspace(10.0, 30.0, 3)  # whose middle is 20 and whose half is 10

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from optldp.estimators.counting import sound, users
 from optldp.estimators.counting.collect import collect
-from optldp.estimators.data import SkippedRows
+from optldp.estimators.reading.columns import SkippedRows
 from optldp.mechanisms import InputError, grr, piecewise, square_wave
 
 TABLE = grr([0.0, 1.0, 2.0], 1.0)

@@ -2,7 +2,7 @@
 
 import pytest
 from optldp.estimators.counting.user_keys import CSV_TEXT, KeyColumn, common_key_type
-from optldp.estimators.data.files import connected
+from optldp.estimators.reading.columns.files import connected
 from optldp.mechanisms import InputError
 
 

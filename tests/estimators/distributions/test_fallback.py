@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from optldp.designer.command_line import app
 from optldp.estimators import count, estimate_distribution
-from optldp.estimators.data.numbers import write_column
 from optldp.estimators.distributions.estimation import estimate_alone
+from optldp.estimators.reading.columns.number_cells import write_column
 from optldp.mechanisms import SolverError, make_exact, save_table, square_wave
 from typer.testing import CliRunner
 

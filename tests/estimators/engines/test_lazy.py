@@ -11,9 +11,9 @@ import pandas as pd
 import polars as pl
 import pytest
 from optldp.estimators import ReportCounts, Service, count
-from optldp.estimators.data import SkippedRows
 from optldp.estimators.engines import collect_lazily
 from optldp.estimators.engines.lazy import is_lazy
+from optldp.estimators.reading.columns import SkippedRows
 from optldp.mechanisms import InputError, TabulatedMechanism, duchi, make_exact, piecewise
 
 NARROW = make_exact(duchi([0.0, 1.0], 2.0)).mechanism

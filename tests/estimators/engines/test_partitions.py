@@ -16,8 +16,8 @@ from optldp.estimators.engines import perturb_partition
 from optldp.mechanisms import InputError, duchi, make_exact
 from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 from optldp.mechanisms.files.identifier import table_identifier
-from optldp.mechanisms.keyed import KeyedReports, Secret, new_secret, read_secret
-from optldp.mechanisms.laws.domain import ClippingWarning
+from optldp.mechanisms.pseudorandom import KeyedReports, Secret, new_secret, read_secret
+from optldp.mechanisms.sampling.domain import ClippingWarning
 
 TABLE = make_exact(duchi([0.0, 1.0], 1.0)).mechanism
 WRITTEN = {"user": pl.String, "output": pl.Int64, "table": pl.String}

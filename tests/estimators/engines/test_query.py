@@ -88,7 +88,7 @@ def test_reports_that_a_range_join_locates_are_held_to_their_table_too():
 
 
 def _account():
-    from optldp.estimators.data import SkippedRows
+    from optldp.estimators.reading.columns import SkippedRows
 
     return SkippedRows()
 

@@ -6,7 +6,7 @@ from optldp.designer import Prior, design
 from optldp.estimators import count, estimate_mean
 from optldp.estimators.means.mean import average_of
 from optldp.mechanisms import InputError
-from optldp.mechanisms.floors import form_over
+from optldp.mechanisms.compact_tables import form_over
 
 from ...mechanisms.floor_forms import by_hand, wide_form
 

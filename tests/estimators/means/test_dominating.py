@@ -7,7 +7,7 @@ from optldp.estimators import optimal_decoder, plain_decoder
 from optldp.estimators.means.dominating import LEAST_GAIN, dominating_decoder
 from optldp.estimators.means.unbiasing import affine_unbiasing
 from optldp.mechanisms import FAMILIES, TabulatedMechanism
-from optldp.mechanisms.laws.within_cell import GeometricTails
+from optldp.mechanisms.sampling.within_cell import GeometricTails
 
 from .test_unbiasing import random_table
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.estimators import InputGrid, ReportCounts, Service, count, estimate_combined_mean, estimate_mean
-from optldp.estimators.data.numbers import write_columns
 from optldp.estimators.means.decoder import mean_decoder
 from optldp.estimators.means.raw_reports import raw_variances
 from optldp.estimators.means.unbiasing import affine_unbiasing
 from optldp.estimators.methods import MeanMethod
+from optldp.estimators.reading.columns.number_cells import write_columns
 from optldp.mechanisms import InputError, TabulatedMechanism, duchi, laplace, piecewise, square_wave
 from scipy import stats
 

@@ -11,7 +11,7 @@ import pytest
 from optldp.estimators import count, estimate_mean, winsorised
 from optldp.estimators.means.decoder import mean_decoder
 from optldp.mechanisms import InputError, TabulatedMechanism, duchi, laplace, make_exact, piecewise, square_wave
-from optldp.mechanisms.laws.within_cell import GeometricTails
+from optldp.mechanisms.sampling.within_cell import GeometricTails
 from optldp.mechanisms.table.knot_prior import KnotPrior
 from optldp.mechanisms.table.moments import largest_variance
 from scipy import integrate

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from optldp.estimators import PersonalisedCounts, personalised_distribution, personalised_mean
 from optldp.mechanisms import PersonalisedMechanism, TabulatedMechanism
-from optldp.mechanisms.composed.personalised import PersonalisedReports
+from optldp.mechanisms.combinators.personalised import PersonalisedReports
 
 LAWS = {1.4: np.array([8, 2, 4, 2]) / 16, 1.8: np.array([6, 5, 4, 1]) / 16}
 """Of reports -1, 0, 1, 2 at the value 0, by budget; at the value 1 they are mirrored."""

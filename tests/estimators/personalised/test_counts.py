@@ -11,7 +11,7 @@ from optldp.estimators.personalised.counts import require_pure
 from optldp.estimators.personalised.estimate import level_shares
 from optldp.mechanisms import InputError, PersonalisedMechanism, grr, piecewise
 from optldp.mechanisms.categorical import basic_rappor, categorical_grr
-from optldp.mechanisms.composed.personalised import PersonalisedReports
+from optldp.mechanisms.combinators.personalised import PersonalisedReports
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 
 from ..personalised_cases import PURE, any_table, counts_of, drawn_counts, expected_counts, pair_law, personalised

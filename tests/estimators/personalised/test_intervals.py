@@ -14,7 +14,7 @@ from optldp.estimators import (
 from optldp.estimators.personalised.covariance import expected_scores
 from optldp.estimators.personalised.every_report import every_report
 from optldp.estimators.personalised.fit import derivatives
-from optldp.estimators.personalised.numbers import tabled_likelihood
+from optldp.estimators.personalised.numeric_levels import tabled_likelihood
 from optldp.mechanisms import PersonalisedMechanism, duchi, grr, laplace, piecewise, square_wave
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 

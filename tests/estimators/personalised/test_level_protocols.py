@@ -7,7 +7,7 @@ from optldp.estimators.personalised import auem_variance
 from optldp.estimators.personalised.likelihood import personalised_likelihood
 from optldp.mechanisms import InputError, PersonalisedMechanism
 from optldp.mechanisms.categorical import categorical_grr
-from optldp.mechanisms.composed.personalised import PersonalisedReports
+from optldp.mechanisms.combinators.personalised import PersonalisedReports
 
 from ..personalised_cases import counts_of, drawn_counts, expected_counts, pair_law, protocols
 

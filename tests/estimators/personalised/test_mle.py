@@ -18,7 +18,7 @@ from optldp.estimators.personalised.likelihood import personalised_likelihood
 from optldp.estimators.personalised.mle import relaxation_bound
 from optldp.mechanisms import InputError, PersonalisedMechanism, SolverError, grr
 from optldp.mechanisms.categorical import basic_rappor, categorical_grr, optimised_unary
-from optldp.mechanisms.composed.personalised import PersonalisedReports
+from optldp.mechanisms.combinators.personalised import PersonalisedReports
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 from optldp.solvers import Stop, fit_mixture
 from optldp.solvers.likelihood.dense import DenseLikelihood

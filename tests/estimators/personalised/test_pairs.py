@@ -10,7 +10,7 @@ from optldp.estimators.key_values.likelihood import joint_likelihood, key_likeli
 from optldp.estimators.personalised import PersonalisedPairCounts
 from optldp.mechanisms import InputError, duchi, grr
 from optldp.mechanisms.categorical import optimised_unary
-from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
+from optldp.mechanisms.combinators.personalised import PersonalisedMechanism, PersonalisedReports
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
 
 from ...mechanisms.key_value_laws import all_reports, set_law

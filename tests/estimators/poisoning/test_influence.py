@@ -37,9 +37,9 @@ from optldp.mechanisms import (
 from optldp.mechanisms.categorical import CategoricalTable, basic_rappor, categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.composed.personalised import PersonalisedReports
+from optldp.mechanisms.combinators.personalised import PersonalisedReports
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
-from optldp.mechanisms.laws.within_cell import GeometricTails
+from optldp.mechanisms.sampling.within_cell import GeometricTails
 
 from ..means.test_unbiasing import random_table
 

@@ -8,7 +8,7 @@ import numpy as np
 from optldp.mechanisms import load_mechanism
 from optldp.mechanisms.categorical import CategoricalTable
 from optldp.mechanisms.categorical.local_hashing import local_hashing
-from optldp.mechanisms.composed.level_report import MOST_REPORTS
+from optldp.mechanisms.combinators.level_report import MOST_REPORTS
 from optldp.mechanisms.files.bundle import bundle_kinds, bundle_to_document
 from optldp.mechanisms.key_value import KeyValueMechanism
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from optldp.mechanisms import TableError, TabulatedMechanism, laplace, piecewise, ptt2, verify
 from optldp.mechanisms.exactness.point_outputs import to_points
-from optldp.mechanisms.laws.within_cell import ExponentialDensity
+from optldp.mechanisms.sampling.within_cell import ExponentialDensity
 from scipy.integrate import quad
 
 KNOTS = [-1.0, -0.2, 0.5, 1.0]

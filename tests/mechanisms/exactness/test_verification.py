@@ -13,7 +13,7 @@ from optldp.mechanisms.categorical import CategoricalTable
 from optldp.mechanisms.exactness import require_proved, verification
 from optldp.mechanisms.exactness.verification import _log_density_ratio, log_ratios, require_private, require_usable
 from optldp.mechanisms.integers.exponential import exponential_below
-from optldp.mechanisms.laws.within_cell import ExponentialDensity, LinearDensity
+from optldp.mechanisms.sampling.within_cell import ExponentialDensity, LinearDensity
 from optldp.mechanisms.table.knot_prior import KnotPrior
 
 

@@ -17,7 +17,7 @@ from optldp.mechanisms import (
 )
 from optldp.mechanisms.documents.table import KEYS
 from optldp.mechanisms.files.checksum import checksum
-from optldp.mechanisms.laws.within_cell import GeometricTails
+from optldp.mechanisms.sampling.within_cell import GeometricTails
 from optldp.mechanisms.table.knot_prior import KnotPrior
 
 PRIOR = KnotPrior(np.array([0.25, 0.5, 0.25]), np.array([0.01, 0.02]), "private-report")

@@ -25,7 +25,7 @@ from optldp.mechanisms.key_value import key_value_response, key_value_unary
 from optldp.mechanisms.key_value.fakes import exact_table, fake_numerators, largest_odds
 from optldp.mechanisms.key_value.response import KeyValueResponse
 from optldp.mechanisms.key_value.unary import KeyValueUnary
-from optldp.mechanisms.laws.random_words import random_words
+from optldp.mechanisms.sampling.random_words import random_words
 from optldp.mechanisms.spaces.pairs import sampled_pairs
 from scipy import stats
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from optldp.designer import Pure
 from optldp.mechanisms import FAMILIES, TableError, laplace, make_exact
-from optldp.mechanisms.laws.law import Uniform
+from optldp.mechanisms.sampling.law import Uniform
 from optldp.mechanisms.table import exact_rounding
 from optldp.mechanisms.table.exact_rounding import largest_distance, rounded_numerators
 

@@ -19,8 +19,8 @@ from optldp.mechanisms import (
     make_exact,
     piecewise,
 )
-from optldp.mechanisms.laws.geometric import digit_odds
-from optldp.mechanisms.laws.random_words import draw53, random_words
+from optldp.mechanisms.sampling.geometric import digit_odds
+from optldp.mechanisms.sampling.random_words import draw53, random_words
 from optldp.mechanisms.table.exact_sampling import ExactLaw, ordered_bits
 from scipy import stats
 

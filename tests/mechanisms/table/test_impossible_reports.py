@@ -30,11 +30,11 @@ from optldp.mechanisms import (
 )
 from optldp.mechanisms.categorical import CategoricalTable, basic_rappor, categorical_grr
 from optldp.mechanisms.categorical.local_hashing import local_hashing
-from optldp.mechanisms.composed.personalised import PersonalisedReports
+from optldp.mechanisms.combinators.personalised import PersonalisedReports
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
-from optldp.mechanisms.laws.geometric import digit_odds
-from optldp.mechanisms.laws.random_words import random_words
-from optldp.mechanisms.laws.within_cell import GeometricTails, Uniform
+from optldp.mechanisms.sampling.geometric import digit_odds
+from optldp.mechanisms.sampling.random_words import random_words
+from optldp.mechanisms.sampling.within_cell import GeometricTails, Uniform
 
 HALF = 2**52
 

@@ -17,7 +17,7 @@ from optldp.mechanisms import (
     ptt2,
     verify,
 )
-from optldp.mechanisms.laws.within_cell import ExponentialDensity, GeometricTails, LinearDensity
+from optldp.mechanisms.sampling.within_cell import ExponentialDensity, GeometricTails, LinearDensity
 from optldp.mechanisms.table.knot_prior import KnotPrior
 
 KNOTS = np.array([0.0, 1.0, 4.0])

@@ -7,8 +7,8 @@ import pytest
 from optldp.solvers.biased import ErrorProgram, trusted
 from optldp.solvers.biased.adversary import Adversary
 from optldp.solvers.biased.box import analytic_centre, widened
+from optldp.solvers.biased.least_error import _Path
 from optldp.solvers.biased.newton import ErrorIterate, ErrorSystem, error_step
-from optldp.solvers.biased.optimum import _Path
 
 KNOTS = np.linspace(-1, 1, 9)
 SKEWED = np.exp(-2 * (KNOTS + 1)) / np.exp(-2 * (KNOTS + 1)).sum()

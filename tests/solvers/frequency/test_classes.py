@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from optldp.solvers import FrequencyProgram, certified_frequency_bound, solve_frequency
 from optldp.solvers.frequency.classes import WeightClasses
-from optldp.solvers.frequency.program import Certificate, enumerated_violation, relaxed_violation
+from optldp.solvers.frequency.frequency_program import Certificate, enumerated_violation, relaxed_violation
 from scipy.optimize import linprog
 
 PRIOR = np.array([0.1, 0.25, 0.1, 0.1, 0.25, 0.2])
@@ -104,7 +104,7 @@ def test_a_point_mass_has_a_bound_that_the_relaxation_does_not_find(epsilon):
 @pytest.mark.parametrize("seed", range(20))
 def test_random_certificates_never_promise_more_than_tables_give(monkeypatch, seed):
     """By counts alone: enumeration is switched off, and the certificate is wrong."""
-    monkeypatch.setattr("optldp.solvers.frequency.program.MOST_ENUMERATED", 0)
+    monkeypatch.setattr("optldp.solvers.frequency.frequency_program.MOST_ENUMERATED", 0)
     rng = np.random.default_rng(seed)
     exact = solve_frequency(PRIOR, RATIO, tolerance=1e-4)
     root = np.linalg.inv(FrequencyProgram(PRIOR, RATIO).information(exact.solution))

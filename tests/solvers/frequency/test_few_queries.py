@@ -8,7 +8,7 @@ from optldp.mechanisms import InputError
 from optldp.solvers.cone import pure
 from optldp.solvers.frequency.few_bound import FewCertificate, PointPrices, certified_few_bound
 from optldp.solvers.frequency.few_queries import solve_few_queries
-from optldp.solvers.frequency.program import all_marks
+from optldp.solvers.frequency.frequency_program import all_marks
 from optldp.solvers.frequency.workload import certified_workload_bound, solve_workload, workload_cost
 
 from .test_workload import SKEWED, private_tables, weighed_over_all_patterns

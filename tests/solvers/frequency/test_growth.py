@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from optldp.solvers import FrequencyProgram, solve_frequency
 from optldp.solvers.certificate import relative_gap
+from optldp.solvers.frequency import frequency_program as frequency_program
 from optldp.solvers.frequency import growth
-from optldp.solvers.frequency import optimum as frequency_optimum
-from optldp.solvers.frequency import program as frequency_program
+from optldp.solvers.frequency import optimal_sets as frequency_optimum
 from optldp.solvers.frequency.exchange import Exchange
 from optldp.solvers.frequency.generation import Generation, Rounds
 from optldp.solvers.frequency.growth import Growth

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from optldp.solvers import FrequencyProgram
 from optldp.solvers.frequency import weights as frequency_weights
+from optldp.solvers.frequency.frequency_program import all_marks
 from optldp.solvers.frequency.patterns import (
     climb,
     climb_from,
@@ -14,7 +15,6 @@ from optldp.solvers.frequency.patterns import (
     slack_marks,
     starting_marks,
 )
-from optldp.solvers.frequency.program import all_marks
 from optldp.solvers.frequency.weights import polished, weigh_patterns
 
 

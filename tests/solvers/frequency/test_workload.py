@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from optldp.mechanisms import InputError
 from optldp.solvers import Status
-from optldp.solvers.frequency.optimum import solve_frequency
-from optldp.solvers.frequency.program import Certificate, all_marks
+from optldp.solvers.frequency.frequency_program import Certificate, all_marks
+from optldp.solvers.frequency.optimal_sets import solve_frequency
 from optldp.solvers.frequency.workload import certified_workload_bound, merged_values, solve_workload, workload_cost
 
 RNG = np.random.default_rng(7)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.mechanisms import InputError
 from optldp.solvers import FrequencyProgram, Status, certified_frequency_bound, solve_frequency, solve_interval_fisher
-from optldp.solvers.frequency.program import Certificate
+from optldp.solvers.frequency.frequency_program import Certificate
 from optldp.solvers.information.fisher import certified_interval_error, cumulative_importance, interval_quadratics
 
 from ..information_oracle import all_intervals, all_patterns, cvxpy_trace, random_prior, random_private_table
@@ -91,7 +91,7 @@ def test_random_certificates_never_promise_more_than_tables_give(size, epsilon, 
         error = FrequencyProgram(prior, ratio, importance).error(table)
         for most in (size, 0):
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr("optldp.solvers.frequency.program.MOST_ENUMERATED", most)
+                patch.setattr("optldp.solvers.frequency.frequency_program.MOST_ENUMERATED", most)
                 assert certified_frequency_bound(prior, ratio, certificate, importance) <= error * (1 + 1e-9)
 
 

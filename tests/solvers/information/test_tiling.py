@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from optldp.solvers import InformationProgram, best_tiling
-from optldp.solvers.information.program import certified_interval_bound
+from optldp.solvers.information.information_program import certified_interval_bound
 
 from ..information_oracle import all_intervals, highs_information, program_of
 

@@ -9,8 +9,8 @@ from optldp.solvers import MinimaxProgram, RobustProgram
 from optldp.solvers.robust import MixedSet
 from optldp.solvers.robust.iterate import RobustIterate
 from optldp.solvers.robust.newton import RESIDUAL_SHARE, RobustSystem, robust_step
-from optldp.solvers.robust.optimum import _starting_multipliers
 from optldp.solvers.robust.polytope import PriorPolytope
+from optldp.solvers.robust.saddle_point import _starting_multipliers
 from optldp.solvers.unbiased.interior_point import residuals
 from optldp.solvers.unbiased.starting_point import starting_outputs, starting_point
 

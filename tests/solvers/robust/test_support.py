@@ -7,7 +7,7 @@ from optldp.solvers import MinimaxProgram, RobustProgram
 from optldp.solvers.robust import MixedSet
 from optldp.solvers.robust.iterate import RobustIterate
 from optldp.solvers.robust.newton import robust_step
-from optldp.solvers.robust.optimum import sparse_minimax
+from optldp.solvers.robust.saddle_point import sparse_minimax
 from optldp.solvers.unbiased.starting_point import starting_outputs, starting_point
 from optldp.solvers.unbiased.window_rows import stretched_rows
 
@@ -56,7 +56,7 @@ def test_what_remains_is_feasible(random_program, seed):
 
 def test_a_clean_up_that_would_cost_more_is_not_used(random_program, monkeypatch):
     """Where a fall by half is demanded, the dense rows come back."""
-    monkeypatch.setattr("optldp.solvers.robust.optimum.COST_SLACK", -0.5)
+    monkeypatch.setattr("optldp.solvers.robust.saddle_point.COST_SLACK", -0.5)
     program = problem(random_program, 2)
     it = interior(program)
     dense = stretched_rows(program.mixed(it.x), it.point.outputs, it.point.t)
@@ -74,7 +74,7 @@ def test_a_clean_up_without_rows_is_not_used(random_program, monkeypatch):
             raise SolverError("no rows")
         return stretched_rows(*arguments)
 
-    monkeypatch.setattr("optldp.solvers.robust.optimum.stretched_rows", fails_the_second_time)
+    monkeypatch.setattr("optldp.solvers.robust.saddle_point.stretched_rows", fails_the_second_time)
     program = problem(random_program, 2)
     it = interior(program)
     outputs, _ = sparse_minimax(program, it.point.outputs, it.point.t)

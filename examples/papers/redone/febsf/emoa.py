@@ -79,7 +79,7 @@ def emoa_printed(counts: PersonalisedCounts, *, max_steps: int = MAX_STEPS, max_
     Example
     -------
     >>> from optldp.mechanisms.categorical import categorical_grr
-    >>> from optldp.mechanisms.composed.personalised import PersonalisedReports
+    >>> from optldp.mechanisms.combinators.personalised import PersonalisedReports
     >>> from optldp.mechanisms import PersonalisedMechanism
     >>> made = PersonalisedMechanism([categorical_grr("abc", e) for e in (4.0, 5.0)], 5.0)
     >>> reports = np.repeat([0, 1, 2], [80, 15, 5])

@@ -13,7 +13,7 @@ from optldp.mechanisms import CategoricalMechanism, Categories, InputError
 from optldp.mechanisms.categorical import basic_rappor, categorical_grr
 from optldp.mechanisms.categorical.mechanism import PureProtocol
 from optldp.mechanisms.categorical.oracle_choice import total_error
-from optldp.mechanisms.laws.domain import numbers
+from optldp.mechanisms.sampling.domain import numbers
 
 
 def split_levels(counts: PersonalisedCounts) -> list[CategoryCounts]:

@@ -1,0 +1,114 @@
+"""Which categories are more frequent than noise alone would show, with all of them looked at together."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import betainc, ndtr
+
+from ...mechanisms.statistics import Outputs, Supports, unread
+from ..frequencies.category_counts import CategoryCounts
+from ..frequencies.consistency import norm_sub
+from ..frequencies.score import LEAST_VARIANCE
+from ..frequencies.support_counts import support_counts
+from ..intervals import CONFIDENCE, check_confidence
+from .report_numbers import category_numbers
+from .tally import SAME, Tally
+
+
+def above_noise(counts: CategoryCounts | Tally, *, confidence: float = CONFIDENCE) -> np.ndarray:
+    """Return the categories (K,) that somebody has, with this confidence in all of them at once.
+
+    Each category's test asks how likely it is that so many reports speak for it, or more, if nobody has it. Holm's
+    procedure goes through the K probabilities from the least on, and stops at the j-th that is above (1 - confidence)
+    / (K + 1 - j): the chance that any category which nobody has is among those returned is at most 1 - confidence,
+    whatever the others are and however they depend on each other.
+
+    A report of a pure protocol, or of randomised response, speaks for the category or does not, so that number is
+    binomial if nobody has it and the probability exact; of other tables, and of users with different weights, it is
+    that of a normal law of the estimate with the noise at frequency zero.
+
+    Parameters
+    ----------
+    counts : CategoryCounts, or Tally of categories
+    confidence : float
+        Strictly between 0 and 1.
+
+    Returns
+    -------
+    above : (K,) ndarray of bool
+
+    Raises
+    ------
+    InputError
+        A confidence outside (0, 1), or a table whose reports cannot tell the categories apart.
+
+    Source: Holm (1979), "A simple sequentially rejective multiple test procedure".
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp.estimators import CategoryCounts
+    >>> from optldp.estimators.differences import above_noise
+    >>> from optldp.mechanisms.categorical.table import categorical_grr
+    >>> grr = categorical_grr(["red", "green", "blue"], 3.0)
+    >>> above_noise(CategoryCounts.from_reports(grr, np.repeat([0, 1, 2], [900, 50, 50])))
+    array([ True, False, False])
+    """
+    check_confidence(confidence)
+    chances = tails(Tally.of(counts))
+    order = np.argsort(chances, kind="stable")
+    limits = (1.0 - confidence) / np.arange(chances.size, 0, -1)
+    failed = chances[order] > limits
+    passed = int(np.argmax(failed)) if failed.any() else chances.size
+    above = np.zeros(chances.size, dtype=bool)
+    above[order[:passed]] = True
+    return above
+
+
+def tails(tally: Tally) -> np.ndarray:
+    """Return the chance (K,) of each category's reports, or more that speak for it, if nobody has it.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical.table import categorical_grr
+    >>> counts = CategoryCounts.from_reports(categorical_grr("ab", 1.0), np.repeat([0, 1], [30, 50]))
+    >>> tails(Tally.of(counts)).round(4)  # of 80 reports, each with the chance 1 / (e + 1)
+    array([0.0247, 0.    ])
+    """
+    numbers = category_numbers(tally)
+    mechanism, decoder = numbers.mechanism, numbers.decoder
+    match mechanism.statistic if tally.alike else None:
+        case Supports() as supports:
+            spoken = support_counts(supports.support(tally.reports), tally.users, len(mechanism.categories))
+            return _binomial(spoken, tally.n_users, np.full(spoken.size, supports.other_support))
+        case Outputs(law):
+            speaking, chance = _two_valued(law, decoder.numbers(np.arange(law.shape[1])))
+            if not np.isnan(chance).any():
+                seen = np.bincount(tally.reports, tally.users, law.shape[1])
+                return _binomial(speaking @ seen, tally.n_users, chance)
+        case None:
+            pass
+        case statistic:
+            raise unread(statistic)
+    value = decoder.average(tally.reports, tally.weights / tally.weights.sum())
+    place = norm_sub(decoder.average(tally.reports, tally.squares / tally.squares.sum()))
+    others = decoder.second_moments(np.minimum(place, 1.0 - SAME))[1]
+    return ndtr(-value / np.sqrt(np.maximum(others, LEAST_VARIANCE) / tally.effective_n))
+
+
+def _binomial(spoken: np.ndarray, n: int, chance: np.ndarray) -> np.ndarray:
+    """The chance of so many or more of n, each with a chance."""
+    least = np.maximum(spoken, 1.0)
+    return np.where(spoken > 0, betainc(least, n + 1.0 - least, chance), 1.0)
+
+
+def _two_valued(probabilities: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which outputs (K, m) speak for each category, and how likely (K,) under all others; NaN where they are unlike."""
+    high, low = numbers.max(axis=0), numbers.min(axis=0)
+    off = SAME * (high - low)
+    speaking = numbers >= high - off
+    two = (speaking | (numbers <= low + off)).all(axis=0)
+    under = probabilities @ speaking
+    np.fill_diagonal(under, np.nan)
+    most, least = np.nanmax(under, axis=0), np.nanmin(under, axis=0)
+    return speaking.T.astype(float), np.where(two & (most - least <= SAME), most, np.nan)

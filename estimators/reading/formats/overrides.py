@@ -1,0 +1,137 @@
+"""What a user says of the files that are read, instead of leaving it to be recognised, and who is told what was."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+
+from ....mechanisms.errors import InputError
+
+DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|", "space": " "}
+"""Names of delimiters that are awkward to type."""
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """How text files are written; what is None is recognised, file by file.
+
+    Attributes
+    ----------
+    delimiter : str, optional
+        One character between cells.
+    decimal : {".", ","}, optional
+        The mark before the fraction of a number; the other one may then separate thousands.
+    encoding : str, optional
+        As Python names it.
+    told : callable
+        Gets a sentence, once, for each file and column that is not the plain case.
+    """
+
+    delimiter: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    told: Callable[[str], None] = field(default=lambda message: None, compare=False)
+    _said: set[str] = field(default_factory=set, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.delimiter is not None:
+            meant = DELIMITERS.get(self.delimiter.replace("\\t", "tab"), self.delimiter)
+            if len(meant) != 1 or not meant.isascii() or meant in '"\r\n\0' or meant.isalnum() or meant in "+-.":
+                raise InputError(
+                    f"a delimiter must be one mark, or one of {', '.join(DELIMITERS)}, got {self.delimiter!r}"
+                )
+            object.__setattr__(self, "delimiter", meant)
+        if self.decimal not in (None, ".", ","):
+            raise InputError(f"a decimal mark must be '.' or ',', got {self.decimal!r}")
+        if self.encoding is not None:
+            try:
+                "".encode(codecs.lookup(self.encoding).name)
+            except (LookupError, ValueError):
+                raise InputError(
+                    f"an encoding must be one that Python knows, such as latin-1 or utf-16, got {self.encoding!r}"
+                ) from None
+
+    def tell(self, message: str) -> None:
+        """Say something, unless it has been said."""
+        if message not in self._said:
+            self._said.add(message)
+            self.told(message)
+
+
+_IN_FORCE: ContextVar[Overrides] = ContextVar("overrides")
+_NONE = Overrides()
+
+
+def overrides() -> Overrides:
+    """Return what is said of files now."""
+    return _IN_FORCE.get(_NONE)
+
+
+def written_as() -> list[str]:
+    """Return what was said of files as options of a command.
+
+    Example
+    -------
+    >>> with read_as(decimal=","):
+    ...     written_as()
+    ['--format', 'csv:decimal=,']
+    """
+    said = overrides()
+    given = {"delimiter": said.delimiter, "decimal": said.decimal, "encoding": said.encoding}
+    told = ",".join(f"{key}={value}" for key, value in given.items() if value is not None)
+    return ["--format", f"csv:{told}"] if told else []
+
+
+@contextmanager
+def read_as(
+    *,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    told: Callable[[str], None] | None = None,
+) -> Iterator[None]:
+    """Say, for as long as the block lasts, how the text files that are read in it are written.
+
+    Parameters
+    ----------
+    delimiter : str, optional
+        One character between cells, or comma, semicolon, tab, bar or space.
+    decimal : {".", ","}, optional
+        The mark before the fraction of a number; the other one, spaces and apostrophes may then separate thousands.
+    encoding : str, optional
+        As Python names it.
+    told : callable, optional
+        Gets a sentence for each file and column that is not the plain case.
+
+    Returns
+    -------
+    block : context manager
+        For ``with``; it hands over nothing.
+
+    Raises
+    ------
+    InputError
+        A delimiter of several characters, another decimal mark, an unknown encoding.
+
+    Example
+    -------
+    >>> import pathlib, tempfile
+    >>> from optldp.estimators.reading.columns import read_column
+    >>> from optldp.estimators.reading.formats import read_as
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "leute.csv"
+    >>> _ = path.write_text("name;lohn\\nAnn;1.234\\nBo;2.500\\n")
+    >>> with read_as(decimal=",", told=print):
+    ...     read_column(path, "lohn")
+    leute.csv is read as semicolon separated
+    column 'lohn' is read with thousands marks
+    array([1234., 2500.])
+    """
+    given = Overrides(delimiter, decimal, encoding)
+    token = _IN_FORCE.set(given if told is None else replace(given, told=told))
+    try:
+        yield
+    finally:
+        _IN_FORCE.reset(token)

@@ -1,3 +1,0 @@
-from .form import FloorForm as FloorForm
-from .making import floor_form as floor_form
-from .making import form_over as form_over

@@ -81,6 +81,7 @@ NUMBERS = {
     "bias_bound": "The most by which the mean is off on average, in units of the data, however many people report.",
     "bound": GLOSSARY["lower bound"],
     "categories": "How many different answers there are.",
+    "central_epsilon": "What mixed reports keep, but for a probability of delta; rounded up.",
     "clip_high": "Values above it are counted as it.",
     "clip_low": "Values below it are counted as it.",
     "continuum_lower_bound": "The lower bound on every mechanism of the range, with whatever knots.",

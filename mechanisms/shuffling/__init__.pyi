@@ -1,0 +1,3 @@
+from .lower import Distinguisher as Distinguisher
+from .shuffled import Shuffled as Shuffled
+from .upper import Clones as Clones

@@ -126,12 +126,7 @@ class Shuffled(Shown):
     @cached_property
     def generic(self) -> float:
         """An epsilon that mixed reports of every mechanism with this local epsilon keep at delta."""
-        return self._generic(self.delta)
-
-    def _generic(self, delta: float) -> float:
-        p = Fraction(math.exp(self.local_epsilon) * UP**4)
-        found = Clones(self.n, p, (p - 1) / (p + 1), Fraction(1), delta).epsilon(delta)
-        return min(found, self.local_epsilon)
+        return generic_epsilon(self.local_epsilon, self.n, self.delta)
 
     @cached_property
     def central_epsilon(self) -> float:
@@ -142,7 +137,7 @@ class Shuffled(Shown):
         """Return an epsilon that mixed reports keep at another delta."""
         wanted = _delta(delta)
         if self._numerators is None or self._ratio is None:
-            return self.generic if wanted == self.delta else self._generic(wanted)
+            return self.generic if wanted == self.delta else generic_epsilon(self.local_epsilon, self.n, wanted)
         if self._ratio == 1:
             return 0.0
         first, *more = pairs_of(self._numerators, self._ratio)
@@ -193,7 +188,7 @@ class Shuffled(Shown):
         return (
             f"if at least {self.n:,} honest users' reports are mixed by someone who does not side with the collector, "
             f"what he receives is at most e^{_up(self.central_epsilon)} times likelier than with any other value of "
-            f"yours, but for a probability of {self.delta:g}; if not, e^{self.local_epsilon:.6g} times"
+            f"yours, but for a probability of {self.delta:g}; if not, e^{_up(self.local_epsilon)} times"
         )
 
     @property
@@ -205,6 +200,30 @@ class Shuffled(Shown):
             f"delta must be below 1 / n to mean much, got {self.delta:g} for {self.n:,} users: publishing one user's "
             "value, drawn at random, would keep it"
         )
+
+
+def generic_epsilon(local_epsilon: float, n: int, delta: float) -> float:
+    """Return an epsilon that mixed reports of n users keep at delta, whatever mechanism of a local epsilon makes them.
+
+    Parameters
+    ----------
+    local_epsilon : float
+        Positive.
+    n, delta
+        As of `Shuffled`; InputError for others.
+
+    Source: Feldman, McMillan and Talwar (2022), see `Clones`.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.shuffling import generic_epsilon
+    >>> round(generic_epsilon(1.0, 100_000, 1e-6), 4)
+    0.0124
+    """
+    n, delta = _users(n), _delta(delta)
+    p = Fraction(math.exp(local_epsilon) * UP**4)
+    found = Clones(n, p, (p - 1) / (p + 1), Fraction(1), delta).epsilon(delta)
+    return min(found, local_epsilon)
 
 
 def _up(value: float) -> str:

@@ -148,6 +148,7 @@ NUMBERS = {
     "sampling_error": "What the population's answers differ by from sample to sample, without any privacy.",
     "seconds": "How long it took to find.",
     "share_outside": "The share of the prior that is counted as less, or more, than it is.",
+    "shuffle_delta": "The chance, at most, with which mixed reports tell more than their epsilon allows.",
     "shift": "By how much more than itself, or than the clip, a value is counted on average: a part of the bias.",
     "scale": "How far the noise reaches, about, in units of the data.",
     "sigma": "The standard deviation of the noise, in units of the data.",

@@ -70,3 +70,40 @@ class TestShuffle:
         assert (warned.exit_code, "drawn at random" in warned.stderr) == (0, True)
         refused = optldp("shuffle", "mech.json", "--n", 50, "--delta", 0)
         assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+
+
+class TestTheBudgetThatACentralOneAffords:
+    MIXED = ("--n", 60, "--central-epsilon", 0.5, "--shuffle-delta", "1e-3")
+
+    @pytest.mark.slow
+    def test_plan_and_design_find_the_same_one_and_its_table_keeps_it(self, optldp):
+        plan = mixed(optldp, "plan", *FIVE, *self.MIXED)
+        made = mixed(optldp, "design", *FIVE, *self.MIXED, "--out", "mixed.json")
+        assert plan["epsilon"] == made["epsilon"] > 0.5
+        shuffled = Shuffled(load_mechanism("mixed.json"), 60, 1e-3)
+        assert 0.499 < shuffled.central_epsilon == made["central_epsilon"] == plan["central_epsilon"] <= 0.5
+        assert shuffled.local_epsilon == made["epsilon"]
+
+    def test_categories_have_one_too(self, optldp, here):
+        (here / "jobs.csv").write_text("value,weight\na,1\nb,2\nc,3\n")
+        words = ("--prior", "jobs.csv", "--public", "--categorical", *self.MIXED, "--method", "grr")
+        plan = mixed(optldp, "plan", *words)
+        made = mixed(optldp, "design", *words)
+        assert plan["epsilon"] == made["epsilon"]
+        assert 0.499 < plan["central_epsilon"] == made["central_epsilon"] <= 0.5
+
+    @pytest.mark.parametrize("command", ["plan", "design"])
+    @pytest.mark.parametrize(
+        ("words", "cure"),
+        [
+            (("--central-epsilon", 0.5), "add --n N --shuffle-delta D"),
+            (("--shuffle-delta", "1e-3", "--epsilon", 1, "--n", 60), "--central-epsilon"),
+            ((*MIXED, "--epsilon", 1), "leave --epsilon and --levels out"),
+            (("--n", 60, "--central-epsilon", -1, "--shuffle-delta", "1e-3"), "positive"),
+            (("--n", 60, "--central-epsilon", 0.5, "--shuffle-delta", 0), "delta must be"),
+        ],
+    )
+    def test_what_makes_no_sense_is_refused_in_one_line(self, optldp, command, words, cure):
+        done = optldp(command, *FIVE, *words)
+        assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+        assert cure in done.stderr

@@ -101,7 +101,7 @@ def design_command(asked: DesignOptions) -> None:
 
 
 def _with_budget(asked: DesignOptions, epsilon: float) -> DesignOptions:
-    """The same with a local budget, in the place of what mixed reports are to keep; with users where these are asked."""
+    """The same with a local budget instead of what mixed reports are to keep, and with users where these are asked."""
     n = asked.n if "--n" in asked.kind.uses else None
     return replace(asked, epsilons=[epsilon], central_epsilon=None, shuffle_delta=None, n=n)
 

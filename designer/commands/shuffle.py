@@ -52,7 +52,7 @@ def shuffle_command(
     if mixed.caution:
         say(f"warning: {mixed.caution}")
     if mixed.known == "epsilon":
-        say("note: the law of its reports is not written down as a table, so the bound is the generic one")
+        say("note: the law of its reports is not written down as a whole, so the bound is the generic one")
     if as_json:
         print_json(facts | {"known": mixed.known, "sentence": mixed.sentence})
         return

@@ -1,4 +1,4 @@
-"""What the rows of an exact mechanism have for mixing: ratios, variations, and what others' rows are sure to share."""
+"""What an exact mechanism has for mixing: ratios and variations of its rows, and what others are sure to share."""
 
 from __future__ import annotations
 
@@ -9,14 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..categorical import CategoricalTable
+from ..categorical.mechanism import PureProtocol
 from ..compact_tables import FloorForm
 from ..integers.numerators import DENOMINATOR
 from ..table.table import TabulatedMechanism
+from ..third_party import SeededHashing
 
 SHARED = Fraction(9, 10)
 """Pairs whose others share this much of what they have alike are bounded apart from the rest."""
 
-LOOKED_AT = 2**15
+ROUNDED = Fraction(1, 2**50)
+"""No less than two probabilities in doubles are off by together."""
+
+LOOKED_AT = 2**20
 """Entries of pairs of rows that are looked at one by one in whole numbers."""
 
 
@@ -55,6 +60,51 @@ class Pairs(NamedTuple):
     shared: Fraction
 
 
+class Ratios(NamedTuple):
+    """The largest ratio of two values' reports, and groups of pairs that are all pairs, the largest variation first."""
+
+    p: Fraction
+    pairs: tuple[Pairs, ...]
+
+
+@singledispatch
+def ratios_of(channel: Any) -> Ratios | None:
+    """Return what is known of a mechanism beyond its budget; None for nothing, or where a ratio is infinite.
+
+    Of tables it is what their numerators say. Where reports support values and say nothing more, those of two values
+    differ by p* - q*: a value is supported so much less often under another one, and all else is as likely.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical import basic_rappor, categorical_grr
+    >>> [round(float(ratios_of(make("abc", 2.0)).pairs[0].beta), 4) for make in (categorical_grr, basic_rappor)]
+    [0.6805, 0.4621]
+    """
+    numerators = numerators_of(channel)
+    p = None if numerators is None else largest_ratio(numerators)
+    if numerators is None or p is None:
+        return None
+    return Ratios(p, tuple(pairs_of(numerators, p)) if p > 1 else (Pairs(Fraction(0), Fraction(1)),))
+
+
+@ratios_of.register
+def _(channel: PureProtocol) -> Ratios | None:
+    return _of_supports(channel.largest_ratio, channel.own_support, channel.other_support)
+
+
+@ratios_of.register
+def _(channel: SeededHashing) -> Ratios | None:
+    """Two categories may have different hashes under all seeds, whatever is so on average over categories."""
+    return _of_supports(channel.largest_ratio, channel.own_support, (1 - channel.own_support) / (channel.n_values - 1))
+
+
+def _of_supports(p: Fraction | None, own: float, other: float) -> Ratios | None:
+    if p is None:
+        return None
+    beta = Fraction(own) - Fraction(other) + ROUNDED
+    return Ratios(p, (Pairs(min(beta, (p - 1) / (p + 1)), 1 / p),))
+
+
 def largest_ratio(numerators: np.ndarray) -> Fraction | None:
     """Return the largest ratio of two numerators of an output; None where it is infinite.
 
@@ -87,7 +137,7 @@ def pairs_of(numerators: np.ndarray, p: Fraction) -> list[Pairs]:
     least = Fraction(1)
     floor = numerators.min(axis=0)
     for done, pair in enumerate(order[: LOOKED_AT // max(numerators.shape[1], 1)].tolist()):
-        shared = _shared(numerators[rows[pair]], numerators[others[pair]], floor, p)
+        shared = max(_shared(numerators[rows[pair]], numerators[others[pair]], floor, p), 1 / p)
         if shared < SHARED:
             break
         least, first = min(least, shared), order[: done + 1]
@@ -107,9 +157,8 @@ def _variations(numerators: np.ndarray) -> np.ndarray:
 def _shared(one: np.ndarray, other: np.ndarray, floor: np.ndarray, p: Fraction) -> Fraction:
     """The largest s with alpha U + alpha U' + s g V at most the floor, as in `upper`; at most 1."""
     a, b = p.as_integer_ratio()
-    least = Fraction(1)
-    for x, y, rest in zip(one.tolist(), other.tolist(), floor.tolist(), strict=True):
-        alike = a * min(x, y) - b * max(x, y)
-        if alike > 0:
-            least = min(least, Fraction((a - b) * rest - b * abs(x - y), alike))
-    return least
+    apart = b * np.abs(one - other).astype(object)  # beyond 64 bits
+    alike = a * np.minimum(one, other).astype(object) - b * np.maximum(one, other).astype(object)
+    of_them = alike > 0
+    shares = ((a - b) * floor.astype(object) - apart)[of_them] / alike[of_them]  # each the nearest double
+    return Fraction(min(shares.min(initial=1.0), 1.0)) * (1 - ROUNDED)

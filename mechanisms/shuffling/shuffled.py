@@ -19,7 +19,7 @@ from ..promise import Approximate, Pure
 from ..table.table import TabulatedMechanism
 from .distinguishers import likely_best
 from .rounds import composed
-from .rows import largest_ratio, numerators_of, pairs_of
+from .rows import Ratios, numerators_of, ratios_of
 from .upper import Clones
 
 MOST_USERS = 10**10
@@ -85,7 +85,7 @@ class Shuffled(Shown):
                 f"mixing makes little of a promise with a delta, got {promise}: with that probability a report tells "
                 "all, and still does among others; design for a pure budget"
             )
-        if not isinstance(promise, Pure) and (self._numerators is None or self._ratio is None):
+        if not isinstance(promise, Pure) and self._ratios is None:
             raise InputError(
                 "the mechanism must have a pure budget of its own, or a table, to be mixed, got "
                 f"{'one for each of its parts' if promise is None else promise}: ask for one part at a time"
@@ -95,12 +95,8 @@ class Shuffled(Shown):
         return {"n": self.n, "delta": self.delta, "central_epsilon": self.central_epsilon, "generic": self.generic}
 
     @cached_property
-    def _numerators(self) -> np.ndarray | None:
-        return numerators_of(self.channel)
-
-    @cached_property
-    def _ratio(self) -> Fraction | None:
-        return None if self._numerators is None else largest_ratio(self._numerators)
+    def _ratios(self) -> Ratios | None:
+        return ratios_of(self.channel)
 
     @property
     def local_epsilon(self) -> float:
@@ -108,20 +104,18 @@ class Shuffled(Shown):
         promise = self.channel.promise
         if isinstance(promise, Pure):
             return promise.epsilon
-        assert self._ratio is not None
-        return math.log1p(float(self._ratio - 1)) * UP**4
+        assert self._ratios is not None
+        return math.log1p(float(self._ratios.p - 1)) * UP**4
 
-    @cached_property
+    @property
     def beta(self) -> float | None:
         """The largest total variation of two values' reports, rounded up; None where the law is not written down."""
-        if self._numerators is None or self._ratio is None:
-            return None
-        return float(pairs_of(self._numerators, max(self._ratio, Fraction(1)))[0].beta) * UP
+        return None if self._ratios is None else float(self._ratios.pairs[0].beta) * UP
 
     @property
     def known(self) -> str:
         """What the upper bound rests on: the "law" of reports, or their "epsilon" alone."""
-        return "epsilon" if self._numerators is None else "law"
+        return "epsilon" if self._ratios is None else "law"
 
     @cached_property
     def generic(self) -> float:
@@ -136,26 +130,24 @@ class Shuffled(Shown):
     def epsilon_at(self, delta: float) -> float:
         """Return an epsilon that mixed reports keep at another delta."""
         wanted = _delta(delta)
-        if self._numerators is None or self._ratio is None:
+        if self._ratios is None:
             return self.generic if wanted == self.delta else generic_epsilon(self.local_epsilon, self.n, wanted)
-        if self._ratio == 1:
-            return 0.0
-        first, *more = pairs_of(self._numerators, self._ratio)
-        found = Clones(self.n, self._ratio, *first, wanted).epsilon(wanted)
-        for rest in more:
-            clones = Clones(self.n, self._ratio, *rest, wanted)
-            if rest.beta and clones.exceeds(found, wanted):
+        found = 0.0
+        for beta, shared in self._ratios.pairs:
+            clones = Clones(self.n, self._ratios.p, beta, shared, wanted) if beta else None
+            if clones is not None and clones.exceeds(found, wanted):
                 found = clones.epsilon(wanted)
         return min(found, self.local_epsilon)
 
     @cached_property
     def lower_bound(self) -> float | None:
-        """An epsilon that mixed reports do not keep at delta, by an attack; None where the law is not written down."""
-        if self._numerators is None or self._ratio is None:
+        """An epsilon that mixed reports do not keep at delta, by an attack; None where the law is no table."""
+        numerators = numerators_of(self.channel)
+        if numerators is None or self._ratios is None:
             return None
-        if self._ratio == 1:
+        if self._ratios.p == 1:
             return 0.0
-        tried = likely_best(self._numerators)[: None if self.n < MANY else 1]
+        tried = likely_best(numerators)[: None if self.n < MANY else 1]
         return max(each.epsilon(self.n, self.delta) for each in tried)
 
     def over_rounds(self, rounds: int) -> float:

@@ -130,7 +130,7 @@ class Clones:
 
     def epsilon(self, delta: float) -> float:
         """Return no less than the least epsilon at which the divergence is within delta."""
-        if self.delta(0.0) <= delta:
+        if not self.exceeds(0.0, delta):
             return 0.0
         _, high = bracket(self.delta, float(self.p - 1) * (1 + ROOM), delta)  # at e^epsilon = p it is 0
         return math.log1p(high) * (1 + ROOM)

@@ -6,8 +6,18 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from optldp.mechanisms import Approximate, InputError, Provenance, TableError, TabulatedMechanism, make_exact
+from optldp.mechanisms import (
+    Approximate,
+    AttributeSampling,
+    InputError,
+    Provenance,
+    TableError,
+    TabulatedMechanism,
+    make_exact,
+)
 from optldp.mechanisms.categorical import CategoricalTable, basic_rappor, categorical_grr
+from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.shuffling import Clones, Distinguisher, Shuffled, binomials, lower
 from optldp.mechanisms.shuffling.rows import largest_ratio, pairs_of
 
@@ -117,6 +127,13 @@ class TestManyUsers:
         found = Clones(n, p, (p - 1) / (p + 1), Fraction(1), 1e-6).epsilon(1e-6)
         assert found == pytest.approx(clones, abs=2e-4)
 
+    @pytest.mark.slow
+    @pytest.mark.parametrize(("epsilon", "published"), [(1, 0.00718), (3, 0.08895), (5, 0.54070)])
+    def test_randomised_response_of_a_hundred_is_as_published_code_has_it(self, epsilon, published):
+        """github.com/wangsw/PrivacyAmplification, unifiedamplification.py, krr: its sum in double precision."""
+        mixed = Shuffled(categorical_grr(range(100), epsilon), 10_000, 1e-6)
+        assert mixed.central_epsilon == pytest.approx(published, abs=3e-4)
+
     def test_randomised_response_of_many_is_bounded_from_both_sides_within_a_thousandth(self):
         mixed = Shuffled(categorical_grr(["yes", "no", "neither"], 2.0), 10**8, 1e-6)
         assert mixed.lower_bound < mixed.central_epsilon < 1.001 * mixed.lower_bound < mixed.generic
@@ -134,8 +151,21 @@ class TestManyUsers:
 
 
 class TestWhatIsMixed:
-    def test_a_law_that_is_no_table_has_the_generic_bound_and_says_so(self):
-        mixed = Shuffled(basic_rappor([f"c{i}" for i in range(50)], 1.0), 1000, 1e-6)
+    @pytest.mark.parametrize(
+        "made",
+        [basic_rappor("abcd", 1.0), subset_selection("abcdef", 1.5), local_hashing("abcde", 2.0)],
+        ids=lambda made: made.kind,
+    )
+    def test_reports_that_support_values_vary_as_they_do_one_by_one(self, made):
+        law = made.pmf(made.all_reports())
+        apart = max(np.abs(one - other).sum() / 2 for one in law.T for other in law.T)
+        mixed = Shuffled(made, 30, 1e-3)
+        assert apart <= mixed.beta <= apart + 1e-12
+        assert (mixed.known, mixed.lower_bound) == ("law", None)
+        assert mixed.central_epsilon < mixed.generic
+
+    def test_a_law_that_is_not_written_down_has_the_generic_bound_and_says_so(self):
+        mixed = Shuffled(AttributeSampling.of({name: _two() for name in ("a", "b")}, 1, 1.0), 100, 1e-4)
         assert mixed.known == "epsilon"
         assert mixed.beta is None
         assert mixed.lower_bound is None
@@ -183,3 +213,7 @@ class TestWhatIsMixed:
         made = make_exact(TabulatedMechanism.from_points([0, 1], [0, 1], matrix, 1.1, promise=promise)).mechanism
         with pytest.raises(InputError, match="a report tells all"):
             Shuffled(made, 100, 1e-6)
+
+
+def _two() -> TabulatedMechanism:
+    return make_exact(TabulatedMechanism.from_points([0, 1], [0, 1], [[0.72, 0.28], [0.28, 0.72]], 1.0)).mechanism

@@ -28,6 +28,14 @@ class LocalBudget:
         The local budget.
     mixed : Shuffled
         The mechanism that was made with it, with its central epsilon.
+
+    Example
+    -------
+    >>> from optldp.designer.planning import LocalBudget
+    >>> from optldp.mechanisms.categorical import categorical_grr
+    >>> from optldp.mechanisms.shuffling import Shuffled
+    >>> LocalBudget(1.0, Shuffled(categorical_grr(["yes", "no"], 1.0), 100, 1e-3)).mixed.local_epsilon
+    1.0
     """
 
     epsilon: float
@@ -73,7 +81,7 @@ def largest_budget(
     >>> from optldp.mechanisms.categorical import categorical_grr
     >>> found = largest_budget(lambda epsilon: categorical_grr(["a", "b", "c"], epsilon), 0.5, 1000, 1e-6)
     >>> round(found.epsilon, 2), round(found.mixed.central_epsilon, 2)
-    (2.65, 0.5)
+    (2.37, 0.5)
     """
     target = checked_target("central_epsilon", central_epsilon)
     made: dict[float, Shuffled] = {}

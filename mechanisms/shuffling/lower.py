@@ -51,7 +51,7 @@ class Distinguisher:
     >>> third = Fraction(1, 3)
     >>> flip = Distinguisher((2 * third, third, Fraction(0)), (third, 2 * third, Fraction(0)), (third, 2 * third, 0))
     >>> round(flip.epsilon(1000, 1e-6), 3)
-    0.119
+    0.078
     """
 
     one: tuple[Fraction, Fraction, Fraction]

@@ -127,8 +127,8 @@ def pairs_of(numerators: np.ndarray, p: Fraction) -> list[Pairs]:
     Example
     -------
     >>> eighths = np.array([[3, 1, 2, 2], [1, 3, 2, 2], [1, 1, 4, 2]]) * 2**50
-    >>> pairs_of(eighths, Fraction(3))
-    [Pairs(beta=Fraction(1, 4), shared=Fraction(1, 3))]
+    >>> [(float(beta), round(float(shared), 6)) for beta, shared in pairs_of(eighths, Fraction(3))]
+    [(0.25, 1.0)]
     """
     variations = _variations(numerators)
     rows, others = np.triu_indices(len(numerators), 1)

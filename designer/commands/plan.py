@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...estimators.methods import FREQUENCY_METHODS, OF_ONE_SERVICE
+from ...mechanisms.errors import InputError, wired
 from ..methods.options import told_method
 from ..objectives.registry import in_words
 from .options.mixing import Mixing, MixingOptions
@@ -140,7 +141,6 @@ def plan_command(asked: PlanOptions) -> None:
     Example: optldp plan --prior prior.csv --n 1e5 --central-epsilon 0.5 --shuffle-delta 1e-6
     """
     from ...mechanisms import save_table
-    from ...mechanisms.errors import InputError, wired
     from ...mechanisms.files.table import SUFFIXES
     from ..designs.design import design
     from .rendering.mixing import local_budget, mixed_facts

@@ -17,6 +17,10 @@ MOST_CLASSED, MOST_TRIED = 48, 3
 """Of these the ones whose outputs are put in classes, and the ones that are bounded in earnest."""
 
 
+MOST_CUTS = 256
+"""Places where outputs in their order may be cut."""
+
+
 class _Three(NamedTuple):
     """Two values of a user and that of all others, by their rows."""
 
@@ -55,7 +59,9 @@ def _classed(numerators: np.ndarray, law: np.ndarray, three: _Three) -> tuple[fl
     p, q, z = (law[row] for row in three)
     order = np.argsort(-(p - q) / z, kind="stable")
     told, size = np.cumsum((p - q)[order]), np.cumsum(z[order])
-    upto = np.arange(1, order.size)  # so many speak for the one, and all from some on for the other
+    upto = np.unique(
+        np.linspace(1, order.size - 1, min(order.size - 1, MOST_CUTS)).astype(np.int64)
+    )  # so many speak for the one, and all from some on for the other
     for_one = told[upto - 1] ** 2 / size[upto - 1]
     for_other = (told[-1] - told[upto - 1]) ** 2 / (size[-1] - size[upto - 1])
     between = told[None, upto - 1] - told[upto - 1, None], size[None, upto - 1] - size[upto - 1, None]

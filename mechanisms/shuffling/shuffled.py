@@ -13,6 +13,7 @@ import numpy as np
 
 from ..channel import Channel
 from ..display.display import Shown
+from ..display.summary import Dots, Told
 from ..errors import InputError, TableError
 from ..exactness.proof import failures_of
 from ..promise import Approximate, Pure
@@ -22,8 +23,8 @@ from .rounds import composed
 from .rows import Ratios, numerators_of, ratios_of
 from .upper import Clones
 
-MOST_USERS = 10**10
-"""More than there are people; more are mixed no worse, so that what holds for these holds for them."""
+MOST_USERS = 10**9
+"""What takes seconds; more are mixed no worse, so that what holds for these holds for them."""
 
 MANY = 10**6
 """Users of whom the likely best attack is the best."""
@@ -48,7 +49,7 @@ class Shuffled(Shown):
     channel : Channel
         A mechanism that is proved, whose promise is pure; or one of other log-ratios, if its law is a table.
     n : int
-        Honest users whose reports are mixed with each other at a time, from 2 to 10^10: of a panel over T periods
+        Honest users whose reports are mixed with each other at a time, from 2 to 10^9: of a panel over T periods
         n / T.
     delta : float
         From 1e-60 to below 1. It should be well below 1 / n.
@@ -92,7 +93,12 @@ class Shuffled(Shown):
             )
 
     def _line(self) -> dict[str, Any]:
-        return {"n": self.n, "delta": self.delta, "central_epsilon": self.central_epsilon, "generic": self.generic}
+        return {"local_epsilon": self.local_epsilon, "n": self.n, "delta": self.delta}
+
+    def _told(self) -> Told:
+        bounds = {"central_epsilon": self.central_epsilon, "lower_bound": self.lower_bound, "generic": self.generic}
+        held = {name: value for name, value in bounds.items() if value is not None}
+        return Told(self._line() | bounds, picture=Dots(list(held), np.array(list(held.values())), "epsilon"))
 
     @cached_property
     def _ratios(self) -> Ratios | None:
@@ -125,7 +131,7 @@ class Shuffled(Shown):
     @cached_property
     def central_epsilon(self) -> float:
         """An epsilon that mixed reports keep at delta: no less than the least one."""
-        return self.epsilon_at(self.delta)
+        return min(self.epsilon_at(self.delta), self.generic)  # whose blocks may be the finer ones
 
     def epsilon_at(self, delta: float) -> float:
         """Return an epsilon that mixed reports keep at another delta."""

@@ -191,7 +191,7 @@ class TestWhatIsMixed:
         [
             (1, 1e-6, "no others to be mixed with"),
             (2.5, 1e-6, "whole number"),
-            (10**11, 1e-6, "holds for more"),
+            (10**10, 1e-6, "holds for more"),
             (100, 0.0, "no more than each report does"),
             (100, 1.0, "below 1"),
         ],

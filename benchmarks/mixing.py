@@ -17,6 +17,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -129,7 +130,7 @@ def least_variance(prior: Prior, outputs: np.ndarray, epsilon: float, variation:
         matrix = sparse.vstack([sparse.bmat(blocks), sums])
     else:
         matrix = sparse.bmat(blocks)
-    width = matrix.shape[1]
+    width = (n + 1 + len(pairs)) * m
     rows = sparse.vstack([sparse.kron(sparse.identity(n), one), sparse.kron(sparse.identity(n), outputs[None])])
     equal = sparse.hstack([rows, sparse.csr_matrix((2 * n, width - n * m))])
     costs = np.concatenate([np.kron(prior.weights, outputs**2), np.zeros(width - n * m)])
@@ -139,7 +140,7 @@ def least_variance(prior: Prior, outputs: np.ndarray, epsilon: float, variation:
     return float(found.fun - prior.weights @ prior.knots**2) if found.status == 0 else math.nan
 
 
-def _row(entries: dict[int, float], size: int) -> sparse.csr_matrix:
+def _row(entries: dict[int, float], size: int) -> Any:
     made = sparse.lil_matrix((1, size))
     for at, value in entries.items():
         made[0, at] = value

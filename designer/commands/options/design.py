@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ....mechanisms.errors import InputError
-from ....mechanisms.named import Option, Taken, asked_for, name_asked, value_told
+from ....mechanisms.option_grammar import Option, Taken, asked_for, name_asked, value_told
 from ...methods.options import in_words as methods_in_words
 from ...methods.options import read_method, told_method
 from ...objectives.registry import AskedObjective, in_words

@@ -21,7 +21,7 @@ def shuffle_command(
         float, typer.Option("--delta", help="Probability with which epsilon may fail; well below 1 / N, such as 1e-6.")
     ],
     rounds: Annotated[
-        int, typer.Option("--rounds", min=1, help="Rounds in which every user reports anew: what all promise together.")
+        int, typer.Option("--times", min=1, help="Rounds in which every user reports anew: what all promise together.")
     ] = 1,
     as_json: Json = False,
 ) -> None:
@@ -56,7 +56,7 @@ def shuffle_command(
     if as_json:
         print_json(facts | {"known": mixed.known, "sentence": mixed.sentence})
         return
-    exactly = ("n", "delta", "rounds", "local_epsilon")
+    exactly = ("n", "delta", "rounds")
     told = {name: value for name, value in facts.items() if value is not None}
     rows = [
         (name, number(value) if name in exactly else at_least(value) if name in EXACT else up_to(value))

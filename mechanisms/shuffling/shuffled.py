@@ -230,6 +230,8 @@ def generic_epsilon(local_epsilon: float, n: int, delta: float) -> float:
 
 def _up(value: float) -> str:
     """A number in four digits, rounded up."""
+    if float(nearest := f"{value:.4g}") >= value:
+        return nearest
     return f"{float(Context(prec=4, rounding=ROUND_CEILING).create_decimal_from_float(value)):g}"
 
 

@@ -202,10 +202,10 @@ def up_to(value: float | None) -> str:
 
     Example
     -------
-    >>> up_to(0.0414312341), number(0.0414312341)
-    ('0.04143124', '0.04143123')
+    >>> up_to(0.0414312341), number(0.0414312341), up_to(0.1)
+    ('0.04143124', '0.04143123', '0.1')
     """
-    if value is None or not math.isfinite(value):
+    if value is None or not math.isfinite(value) or float(number(value)) >= value:
         return number(value)
     return number(float(Context(prec=7, rounding=ROUND_CEILING).create_decimal_from_float(value)))
 

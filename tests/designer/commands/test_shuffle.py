@@ -62,7 +62,7 @@ class TestShuffle:
         assert told.lower_bound * (1 - 1e-6) <= float(facts["lower_bound"]) <= told.lower_bound
 
     def test_rounds_are_told_together(self, optldp):
-        found = mixed(optldp, "shuffle", "mech.json", "--n", 50, "--delta", "1e-4", "--rounds", 3)
+        found = mixed(optldp, "shuffle", "mech.json", "--n", 50, "--delta", "1e-4", "--times", 3)
         assert found["central_epsilon"] < found["epsilon_of_all_rounds"] < 3 * found["local_epsilon"]
 
     def test_a_delta_above_one_in_n_is_warned_of_and_none_is_refused(self, optldp):

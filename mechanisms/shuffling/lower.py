@@ -48,6 +48,8 @@ class Distinguisher:
 
     Example
     -------
+    >>> from fractions import Fraction
+    >>> from optldp.mechanisms.shuffling import Distinguisher
     >>> third = Fraction(1, 3)
     >>> flip = Distinguisher((2 * third, third, Fraction(0)), (third, 2 * third, Fraction(0)), (third, 2 * third, 0))
     >>> round(flip.epsilon(1000, 1e-6), 3)

@@ -58,6 +58,8 @@ class Clones:
 
     Example
     -------
+    >>> from fractions import Fraction
+    >>> from optldp.mechanisms.shuffling import Clones
     >>> clones = Clones(10_000, Fraction(2718281, 10**6), Fraction(4274, 10**4), Fraction(1), 1e-6)
     >>> round(clones.epsilon(1e-6), 4)
     0.0414

@@ -157,7 +157,7 @@ def read_as(
     Raises
     ------
     InputError
-        A delimiter of several characters, another decimal mark, an unknown encoding, a mark of no value that is empty or long.
+        A delimiter of several characters, another decimal mark, an unknown encoding, an empty or long mark of no value.
 
     Example
     -------

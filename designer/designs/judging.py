@@ -212,6 +212,7 @@ def judged(problem: Problem, objective: Objective, method: Method | None, soluti
         evidence=evidence,
         verification=verification,
         seconds=time.perf_counter() - started,
+        solver=solution.solver,
     )
 
 

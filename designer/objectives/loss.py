@@ -56,14 +56,10 @@ class LossEvidence:
         The output of least expected loss, once each output is reported.
     posterior_risk : float
         Expected loss if reports are read so.
-    solver : str
-        Who found the table: "tree", the interior point for cones that are trees, "graph", that for large other ones,
-        or "highs".
     """
 
     remap: np.ndarray
     posterior_risk: float
-    solver: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +185,7 @@ class Loss(Objective):
             as_mechanism(matrix, problem, origin),
             best.multipliers,
             Status.of(best.gap, tolerance),
-            aside={"solver": best.solver},
+            solver=best.solver,
         )
 
     def value(self, mechanism: Any, problem: Problem) -> float:
@@ -212,7 +208,7 @@ class Loss(Objective):
         problem = self._placed(problem, mechanism)
         outputs = _outputs(problem)
         found = best_readings(on_outputs(mechanism, outputs), problem.solved.weights, self._losses(problem))
-        return LossEvidence(outputs[found.best], float(found.cost.sum()), solution.aside["solver"])
+        return LossEvidence(outputs[found.best], float(found.cost.sum()))
 
     def title(self, made: Any) -> str:
         return f"table of {self.label}, {'un' * self.unbiased}biased"
@@ -239,7 +235,7 @@ class Loss(Objective):
         if isinstance(made.prior, Prior) and made.prior.period is not None:
             promise[PERIOD] = made.prior.period
         worth = {f"{self.which}_loss": made.value, "lower_bound": made.bound}
-        return {**promise, **worth, "posterior_risk": made.evidence.posterior_risk, "solver": made.evidence.solver}
+        return {**promise, **worth, "posterior_risk": made.evidence.posterior_risk}
 
     def _free(self, problem: Problem) -> bool:
         """Whether outputs are to be found."""

@@ -116,6 +116,7 @@ def test_what_works_is_private_and_agrees_with_the_general_solver(row: tuple[str
     if row[2] == "numbers":
         assert verify(made.mechanism).ok
     assert made.mechanism.promise == PRIVACY[row[0]]
+    assert made.solver
     if not OBJECTIVES[row[1]].has_general:
         with pytest.raises(InputError, match="general solvers are for Variance"):
             made_of(*row, general=True)

@@ -363,7 +363,8 @@ def _design_for_loss(prior: CategoricalPrior, promise: Promise, options: DesignO
 def _designed(made: Design, options: DesignOptions, facts: dict[str, Any]) -> Designed:
     from ..output.prior import SENSITIVE
 
-    judged = {"relative_gap": made.gap, "value": made.value, "status": str(made.status), "seconds": made.seconds}
+    judged = {"relative_gap": made.gap, "value": made.value, "status": str(made.status)}
+    judged |= {"solver": made.solver, "seconds": made.seconds}
     notes = [] if options.public else [SENSITIVE]
     if made.status != "optimal":
         notes.append(f"warning: {made.status.sentence} (gap {made.gap:.1e})")

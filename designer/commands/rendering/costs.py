@@ -57,10 +57,6 @@ def _of_categories(
 ) -> tuple[dict[str, Any], Within]:
     """Squared errors of all frequencies, times n, on average over the values; with users, of each frequency."""
     asked.refuse("of no use to categories", "--clip")
-    if isinstance(mechanism, CategoricalTable) and not (
-        mechanism.outputs is None and isinstance(mechanism.promise, Pure)
-    ):
-        return _of_loss(mechanism, asked), {}
     prior, objective = _labels_prior(mechanism, asked), Frequencies()
     many = len(prior.categories) > objective.most_categories
     new = None
@@ -78,6 +74,17 @@ def _of_categories(
         facts["frequency_error"] = share * math.sqrt(old)
         facts["frequency_error_of_new_design"] = None if new is None else share * math.sqrt(new)
     return facts, {}
+
+
+@cost_on.register(CategoricalTable)
+def _of_table(
+    mechanism: CategoricalTable, part: Part, asked: EvaluateOptions, notes: list[str]
+) -> tuple[dict[str, Any], Within]:
+    """Of places and promises of pairs the loss of one report; else as of other categories."""
+    if mechanism.outputs is None and isinstance(mechanism.promise, Pure):
+        return _of_categories(mechanism, part, asked, notes)
+    asked.refuse("of no use to categories", "--clip")
+    return _of_loss(mechanism, asked), {}
 
 
 def _labels_prior(mechanism: CategoricalMechanism, asked: EvaluateOptions) -> CategoricalPrior:

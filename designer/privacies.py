@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ..mechanisms.promise import Promise
+    from .privacy_files import Values
 
 PURE = "pure"
 
@@ -150,7 +151,7 @@ def of_values(text: str, *, given: bool = True) -> bool:
     return bool(PRIVACIES[name].files) and bool(given or told or PRIVACIES[name].needs)
 
 
-def privacy_asked(text: str, epsilon: float | None, values: np.ndarray | None = None) -> Promise:
+def privacy_asked(text: str, epsilon: float | None, values: Values | None = None) -> Promise:
     """Return the privacy that a text asks for; InputError for what it lacks or does not take.
 
     Parameters
@@ -158,8 +159,8 @@ def privacy_asked(text: str, epsilon: float | None, values: np.ndarray | None = 
     text : str
     epsilon : float, optional
         The budget; None for a privacy that carries its own.
-    values : (n,) ndarray, optional
-        Those of the prior, increasing, of which files say something.
+    values : (n,) ndarray or Categories, optional
+        Those of the prior, numbers increasing, of which files say something.
 
     Example
     -------
@@ -178,7 +179,7 @@ def privacy_asked(text: str, epsilon: float | None, values: np.ndarray | None = 
     return made(epsilon, **held) if entry.budgeted else made(**held)
 
 
-def _read(path: Path, holds: str, values: np.ndarray | None, name: str) -> np.ndarray | list[str]:
+def _read(path: Path, holds: str, values: Values | None, name: str) -> np.ndarray | list[str]:
     from .privacy_files import FORMS
 
     if values is None:

@@ -167,13 +167,9 @@ def pairs_of(said, epsilon, knots):
         rows = said["distance" if kind == "metric" else "log_ratios"]
         need(type(rows) is list and len(rows) == n, "a matrix must have a row for each knot")
         matrix = [ends(row, "a matrix") for row in rows]
-        fits = all(
-            len(row) == n and all((x > 0) == (i != k) for k, x in enumerate(row)) for i, row in enumerate(matrix)
-        )
-        need(
-            fits and min(x for row in matrix for x in row) == 0,
-            "a matrix must be square, positive, with a diagonal of 0",
-        )
+        beside = [(x, i != k) for i, row in enumerate(matrix) for k, x in enumerate(row)]
+        fits = all(len(row) == n for row in matrix) and all(x >= 0 and (x > 0) == off for x, off in beside)
+        need(fits, "a matrix must be square, positive, with a diagonal of 0")
         matrix = [[Fraction(x) if isfinite(x) else None for x in row] for row in matrix]
         matrix = [[x if x is None or kind == "ratios" else epsilon * x for x in row] for row in matrix]
     elif kind == "by-value":
@@ -188,9 +184,8 @@ def pairs_of(said, epsilon, knots):
     else:
         flags = said["sensitive"]
         need(type(flags) is list and len(flags) == n, "there must be true or false for each knot")
-        need(
-            [type(each) for each in flags] == [bool] * n and 0 < sum(flags) < n, "some must be sensitive, and some not"
-        )
+        fits = {type(each) for each in flags} == {bool} and 0 < sum(flags) < n
+        need(fits, "some must be sensitive, and some not")
         matrix = [[epsilon if flag else None] * n for flag in flags]
     pairs = grouped((x, (i, k)) for i, row in enumerate(matrix) for k, x in enumerate(row) if i != k and x is not None)
     need(pairs, "something must be promised of some pair")
@@ -215,9 +210,8 @@ def budgets(value):
 
 def largest(matrix):
     """The largest finite log-ratio once paths are followed, in doubles."""
-    closed = [
-        [0.0 if i == k else inf if x is None else float(x) for k, x in enumerate(r)] for i, r in enumerate(matrix)
-    ]
+    closed = [[inf if x is None else float(x) for x in row] for row in matrix]
+    closed = [[0.0 if i == k else x for k, x in enumerate(row)] for i, row in enumerate(closed)]
     for k in range(len(closed)):
         closed = [[min(x, row[k] + y) for x, y in zip(row, closed[k], strict=True)] for row in closed]
     return max(x for row in closed for x in row if isfinite(x))
@@ -249,17 +243,23 @@ def bias_of(made, knots, sums, farthest):
     return bias
 
 
+def promise_of(table, of_numbers=True):
+    """What a table promises; of categories pure privacy or something of pairs, for they lie on no line or circle."""
+    if "promise" not in table:
+        return PURE
+    kind = table["promise"]["kind"]
+    more = [each for each in ("distance", "period") if kind == "metric" and each in table["promise"]]
+    need(len(more) < 2, "a distance must be a matrix or round a circle")
+    need(of_numbers or (kind != "approximate" and more != ["period"]), "categories must promise something of pairs")
+    return members(table["promise"], " ".join([PROMISES[kind], *more]), "promise")
+
+
 def prove(table, steps=MOST_STEPS):
     """Return the largest ratio (None: infinite) and the bias, or raise what is wrong; every number is exact."""
     if table["format"] == "optldp-bundle/1":
         return prove_categories(table, steps) if table["kind"] == "categorical-table" else prove_floor(table)
     members(table, MEMBERS + " promise" * ("promise" in table), "a table")
-    said = PURE
-    if "promise" in table:
-        kind = table["promise"]["kind"]
-        more = [each for each in ("distance", "period") if kind == "metric" and each in table["promise"]]
-        need(len(more) < 2, "a distance must be a matrix or round a circle")
-        said = members(table["promise"], " ".join([PROMISES[kind], *more]), "promise")
+    said = promise_of(table)
     need((table["format"], repr(table["denominator"])) == ("optldp-table/2", str(D)), "the format must be /2 over 2^53")
     epsilon, knots = check_head(table)
     most = max(len(knots), len(table["low"]))
@@ -321,7 +321,7 @@ def prove_floor(form):
 
 
 def prove_categories(table, steps):
-    """The same of a table of categories, which have no bias: pure, or by the distance of places that its labels are."""
+    """The same of a table of categories, which have no bias: pure, of pairs, or by the distance of places."""
     more = [each for each in ("outputs", "promise") if each in table]
     members(table, " ".join([CATEGORIES, *more]), "a table of categories")
     check_checksum(table)
@@ -335,9 +335,9 @@ def prove_categories(table, steps):
     need(all(len(row) == len(rows[0]) and sum(row) == D for row in rows), "rows must be as long, of sum 2^53")
     if "outputs" in table:
         need(len(places(table["outputs"])) == len(rows[0]), "there must be an output for each column")
-    if "promise" in table:
-        need(more == ["outputs", "promise"], "privacy by distance is of places")
-        need(table["promise"] == {"kind": "metric"}, "a table of places must promise its distances")
+    said = promise_of(table, of_numbers=False)
+    if said == {"kind": "metric"}:
+        need("outputs" in table, "privacy by distance is of places")
         need(len(rows) ** 2 * len(rows[0]) <= steps, "all pairs must take 2^31 steps at most, or --allow-large")
         at = places(labels)
         for squared, pairs in grouped(
@@ -351,7 +351,7 @@ def prove_categories(table, steps):
                 fits = all(a << 128 <= limit * b for a, b in zip(rows[i], rows[k], strict=True))
                 need(fits, "every ratio must be within e^(epsilon d)")
     else:
-        check_promise(PURE, epsilon, labels, rows, steps)
+        check_promise(said, epsilon, labels, rows, steps)
     bounds = [(max(column), min(column)) for column in zip(*rows, strict=True) if max(column)]
     return None if any(least == 0 for _, least in bounds) else max(Fraction(*bound) for bound in bounds), Fraction(0)
 

@@ -59,7 +59,7 @@ def _of_places() -> CategoricalTable:
     places = Places([[x, y] for x in KNOTS for y in KNOTS])
     law = np.exp(-0.02 * places.apart(places))
     made = law / law.sum(1, keepdims=True)
-    return CategoricalTable.from_probabilities(places, made, 0.1, outputs=places, per_unit=True)
+    return CategoricalTable.from_probabilities(places, made, 0.1, outputs=places, promise=Metric(0.1))
 
 
 SMALL: Mapping[str, TabulatedMechanism | Bundle] = {
@@ -96,6 +96,9 @@ SMALL: Mapping[str, TabulatedMechanism | Bundle] = {
 COMBINATIONS: Mapping[str, Bundle] = {
     "protected levels of intervals": PersonalisedMechanism(
         [make_exact(piecewise(KNOTS, e)).mechanism for e in (1.0, 2.0)], 1.0
+    ),
+    "categories of blocks": CategoricalTable.from_probabilities(
+        JOBS, [[0.5, 0.3, 0.2], [0.3, 0.5, 0.2], [0.1, 0.1, 0.8]], 2.0, promise=Blocks([0, 0, 1], 1.0, 2.0)
     ),
     "protected levels of bits": PersonalisedMechanism([optimised_unary(JOBS, e) for e in (1.0, 2.0)], 1.0),
     "levels of hashes": PersonalisedMechanism([local_hashing(JOBS, e, n_values=2) for e in (1.0, 2.0)]),

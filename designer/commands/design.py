@@ -46,6 +46,7 @@ FOR_PROGRAMS = (
     "program_variance",
     "program_lower_bound",
     "trust_measured",
+    "solver",
     "status",
     "value",
     "worst_case_lower_bound",

@@ -32,10 +32,12 @@ USES_DATA = "note: what is printed is a function of the values of DATA, as sensi
 def evaluate_command(asked: EvaluateOptions) -> None:
     """Say what a mechanism costs on other values than it was made for, beside a new design for these.
 
-    Levels and attributes are evaluated one by one.
+    Levels and attributes are evaluated one by one; places, and categories of a promise of pairs, by the loss of one
+    report that their table was designed for.
 
     \b
     Example: optldp evaluate mech.json --on next_year.csv --column income --n 20000
+    Example: optldp evaluate places.json --on next_year.csv --column x --column y
     """
     from ...mechanisms import load_mechanism
     from ...solvers.biased.error_program import check_users
@@ -70,8 +72,10 @@ def _beside(facts: dict[str, Any]) -> str:
     """Say how the mechanism compares to a new design."""
     if facts["ratio_to_new_design"] is None:
         return "too many categories for a new design beside it"
-    loss, what = facts["ratio_to_new_design"] - 1, "variance" if "expected_variance" in facts else "squared error"
-    return f"{100 * loss:.2g}% more {what} than a new design" if loss > 0 else "as good as a new design"
+    more = facts["ratio_to_new_design"] - 1
+    named = {"expected_variance": "variance", "expected_squared_error": "squared error"}
+    what = next((named[name] for name in named if name in facts), "loss of one report")
+    return f"{100 * more:.2g}% more {what} than a new design" if more > 0 else "as good as a new design"
 
 
 def _print_parts(found: list[tuple[str, dict[str, Any], Within]], asked: EvaluateOptions) -> None:

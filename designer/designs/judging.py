@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...mechanisms.categorical.table import of_categories
 from ...mechanisms.compact_tables import floor_form
 from ...mechanisms.errors import InputError, TableError
 from ...mechanisms.exactness.make_exact import exact_if_possible
 from ...mechanisms.exactness.verification import Verification, verification_of
-from ...mechanisms.promise import Metric, Promise, Pure, as_promise
+from ...mechanisms.promise import Metric, OfPairs, Promise, Pure, as_promise
 from ...mechanisms.spaces.categories import Categories
 from ...mechanisms.spaces.places import Places
 from ...mechanisms.table.table import TabulatedMechanism
@@ -135,14 +136,13 @@ def problem_for(
 
 
 def _of_categories(promise: Promise, categories: Categories) -> Promise:
-    """The promise of categories: pure, or of places by their distance; InputError for others."""
-    if isinstance(promise, Pure):
+    """The promise of categories: pure, or of pairs of them, of places by their distance; InputError for others."""
+    if not isinstance(promise, OfPairs):
         return promise
-    if not isinstance(categories, Places):
-        raise InputError(f"{promise} is for numbers and places, got categories: give a pure budget")
-    if not isinstance(promise, Metric) or promise.distance is not None or promise.period is not None:
-        raise InputError(f"privacy of places is pure or by their distance, got {promise}: give a budget or Metric(0.5)")
-    return categories.metric(promise.epsilon)
+    try:
+        return of_categories(promise, categories)
+    except TableError as error:
+        raise InputError(str(error)) from None
 
 
 def _round(promise: Promise, period: float) -> Promise:
@@ -212,6 +212,7 @@ def judged(problem: Problem, objective: Objective, method: Method | None, soluti
         evidence=evidence,
         verification=verification,
         seconds=time.perf_counter() - started,
+        solver=solution.solver,
     )
 
 

@@ -173,11 +173,16 @@ class Design(Shown):
         Of the table as returned; None for what is no table of numbers.
     seconds : float
         Wall time of this design, the bound included.
+    solver : str
+        Who solved the problem, from the fastest that takes it to one for all: such as "barrier", "tree", "highs". Value
+        and bound are not taken from it.
 
     Example
     -------
     >>> from optldp.designer import Prior, design
     >>> made = design(Prior.on_knots([0, 5, 10], [2, 2, 1], source="public", units="hours"), 1.0)
+    >>> made.solver
+    'barrier'
     >>> made.mechanism
     TabulatedMechanism('optimal', epsilon=1, knots=3, outputs=6)
     >>> made.gap < 1e-6, made.bound <= made.value
@@ -196,6 +201,7 @@ class Design(Shown):
     evidence: Any
     verification: Verification | None
     seconds: float = field(compare=False)
+    solver: str = ""
 
     def _line(self) -> dict[str, Any]:
         return {

@@ -131,6 +131,8 @@ class Solution:
         Candidates that may be better once tables are exact.
     aside : mapping
         What the evidence needs beside.
+    solver : str
+        Who found it.
     """
 
     mechanism: Any
@@ -138,6 +140,7 @@ class Solution:
     status: Status
     others: tuple[TabulatedMechanism, ...] = ()
     aside: Mapping[str, Any] = field(default_factory=dict)
+    solver: str = ""
 
 
 class Objective(ABC):

@@ -183,7 +183,7 @@ class Custom(Objective):
             as_mechanism(made, problem, origin),
             {"dual": np.asarray(dual), "size": np.array(size)},
             Status.OPTIMAL,
-            aside={"solver": "clarabel"},
+            solver="clarabel",
         )
 
     def value(self, mechanism: Any, problem: Problem) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.compact_tables import FloorForm
 from ...mechanisms.errors import InputError, unwired
-from ...mechanisms.promise import OfPairs, Pure
+from ...mechanisms.promise import OfPairs
 from ...mechanisms.spaces.places import Places
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
@@ -67,9 +67,9 @@ def as_mechanism(matrix: np.ndarray, problem: Problem, provenance: Provenance) -
     assert outputs is not None  # or there were no table
     kept = matrix.any(axis=0)
     if isinstance(prior, CategoricalPrior):
-        told: dict[str, Any] = {"provenance": provenance}
+        told: dict[str, Any] = {"provenance": provenance, "promise": problem.privacy}
         if isinstance(prior.categories, Places):
-            told |= {"outputs": Places(outputs[kept]), "per_unit": not isinstance(problem.privacy, Pure)}
+            told["outputs"] = Places(outputs[kept])
             matrix = matrix[:, kept]
         return CategoricalTable.from_probabilities(prior.categories, matrix, problem.epsilon, **told)
     return TabulatedMechanism.from_points(

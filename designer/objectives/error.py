@@ -187,7 +187,7 @@ class Error(Objective):
             },
         )
         table = problem.table(best.solution.outputs, best.solution.probabilities, origin)
-        return Solution(table, best.multipliers, best.status)
+        return Solution(table, best.multipliers, best.status, solver="least-error")
 
     def value(self, mechanism: TabulatedMechanism, problem: Problem) -> float:
         return self.parts(mechanism, problem).rmse

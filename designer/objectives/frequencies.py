@@ -102,7 +102,7 @@ class Frequencies(Objective):
         table = CategoricalTable.from_probabilities(
             problem.prior.categories, found.solution, problem.epsilon, provenance=origin
         )
-        return Solution(table, found.multipliers, found.status)
+        return Solution(table, found.multipliers, found.status, solver=found.solver)
 
     def value(self, mechanism: CategoricalMechanism, problem: Problem) -> float:
         weights = problem.solved.weights

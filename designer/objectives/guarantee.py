@@ -134,11 +134,11 @@ class Guarantee(Objective):
                 alone = Prior.on_knots(prior.knots, priors.some_prior, source=prior.source, units=prior.units)
                 found = Variance().solve(replace(problem, prior=alone, uniform_share=0.0), progress)
             multipliers = {"worst": priors.some_prior, **found.multipliers}
-            table, status = found.mechanism, found.status
+            table, status, solver = found.mechanism, found.status, found.solver
         else:
-            multipliers, table, status = self._solved(problem, progress)
+            (multipliers, table, status), solver = self._solved(problem, progress), "saddle-point"
         tables = [made.with_provenance(origin) for made in (table, nominal.mechanism)]
-        return Solution(tables[0], multipliers, status, (tables[1],), aside={"nominal": nominal.mechanism})
+        return Solution(tables[0], multipliers, status, (tables[1],), {"nominal": nominal.mechanism}, solver)
 
     def _solved(self, problem: Problem, progress: Told) -> tuple[Mapping[str, Any], TabulatedMechanism, Status]:
         program = RobustProgram(problem.unit.knots, problem.inner_ratio, self.ambiguity.around(problem.prior))

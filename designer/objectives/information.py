@@ -179,7 +179,7 @@ class Information(Objective):
         table = TabulatedMechanism.from_points(
             problem.prior.knots, places, columns, problem.epsilon, provenance=origin, units=problem.prior.units
         )
-        return Solution(table, found.multipliers, Status.OPTIMAL)
+        return Solution(table, found.multipliers, Status.OPTIMAL, solver="patterns")
 
     def value(self, mechanism: TabulatedMechanism, problem: Problem) -> float:
         if self.criterion == "mutual-information":

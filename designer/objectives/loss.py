@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.errors import InputError
 from ...mechanisms.promise import OfPairs, Pure
 from ...mechanisms.promise.members import written
@@ -55,14 +56,10 @@ class LossEvidence:
         The output of least expected loss, once each output is reported.
     posterior_risk : float
         Expected loss if reports are read so.
-    solver : str
-        Who found the table: "tree", the interior point for cones that are trees, "graph", that for large other ones,
-        or "highs".
     """
 
     remap: np.ndarray
     posterior_risk: float
-    solver: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +185,7 @@ class Loss(Objective):
             as_mechanism(matrix, problem, origin),
             best.multipliers,
             Status.of(best.gap, tolerance),
-            aside={"solver": best.solver},
+            solver=best.solver,
         )
 
     def value(self, mechanism: Any, problem: Problem) -> float:
@@ -211,7 +208,7 @@ class Loss(Objective):
         problem = self._placed(problem, mechanism)
         outputs = _outputs(problem)
         found = best_readings(on_outputs(mechanism, outputs), problem.solved.weights, self._losses(problem))
-        return LossEvidence(outputs[found.best], float(found.cost.sum()), solution.aside["solver"])
+        return LossEvidence(outputs[found.best], float(found.cost.sum()))
 
     def title(self, made: Any) -> str:
         return f"table of {self.label}, {'un' * self.unbiased}biased"
@@ -222,8 +219,9 @@ class Loss(Objective):
             "each by itself"
         )
         said = [f"note: {caution}"] if (caution := made.privacy.caution) else []
-        if isinstance(made.privacy, OfPairs) and isinstance(made.prior, Prior):
-            said += _shortened(made.privacy, made.prior.knots)
+        said += _merged(made.mechanism) if isinstance(made.prior, CategoricalPrior) else []
+        if isinstance(made.privacy, OfPairs) and (names := _names(made.prior)):
+            said += _shortened(made.privacy, made.certificate.problem.values, names)
         return ([] if self.unbiased else [biased]) + said
 
     def parameters(self) -> dict[str, Any]:
@@ -231,12 +229,13 @@ class Loss(Objective):
 
     def facts(self, made: Any) -> dict[str, Any]:
         promise = {} if isinstance(made.privacy, Pure) else {"promise": str(made.privacy), **made.privacy.numbers()}
-        if isinstance(made.privacy, OfPairs) and isinstance(made.prior, Prior):  # of places they are many, and follow
-            promise["log_ratios"] = written(tuple(map(tuple, made.privacy.limits(made.prior.knots).tolist())))
+        if isinstance(made.privacy, OfPairs) and _names(made.prior):
+            limits = made.privacy.limits(made.certificate.problem.values)
+            promise["log_ratios"] = written(tuple(map(tuple, limits.tolist())))
         if isinstance(made.prior, Prior) and made.prior.period is not None:
             promise[PERIOD] = made.prior.period
         worth = {f"{self.which}_loss": made.value, "lower_bound": made.bound}
-        return {**promise, **worth, "posterior_risk": made.evidence.posterior_risk, "solver": made.evidence.solver}
+        return {**promise, **worth, "posterior_risk": made.evidence.posterior_risk}
 
     def _free(self, problem: Problem) -> bool:
         """Whether outputs are to be found."""
@@ -259,15 +258,33 @@ class Loss(Objective):
         return losses_of(self.loss, values, _outputs(problem), labels=labels, period=_period(problem))
 
 
-def _shortened(promise: OfPairs, knots: np.ndarray) -> list[str]:
+def _names(prior: Prior | CategoricalPrior) -> list[str]:
+    """What values are called where log-ratios are told; none of places, which are many, and whose ratios follow."""
+    if isinstance(prior, Prior):
+        return [f"{knot:g}" for knot in prior.knots]
+    return [] if isinstance(prior.categories, Places) else list(prior.categories.labels)
+
+
+def _merged(table: CategoricalTable) -> list[str]:
+    """What there is to say of a table whose reports do not tell all categories apart."""
+    rank, many = int(np.linalg.matrix_rank(table.probabilities)), len(table.categories)
+    if rank == many:
+        return []
+    return [
+        f"note: reports tell {rank} kinds of the {many} categories apart, as is best for one report's loss, so that "
+        "the share of each cannot be estimated: --objective minimax makes tables that tell all apart"
+    ]
+
+
+def _shortened(promise: OfPairs, values: np.ndarray, names: list[str]) -> list[str]:
     """What there is to say of log-ratios that promise more than they say."""
-    pairs, i, k = promise.shortened(knots)
+    pairs, i, k = promise.shortened(values)
     if not pairs:
         return []
-    said, closed = promise.said(knots)[i, k], promise.limits(knots)[i, k]
+    said, closed = promise.said(values)[i, k], promise.limits(values)[i, k]
     return [
         f"note: {pairs} log-ratios promise more than they say, as paths by way of other values are shorter: that of "
-        f"{knots[i]:g} and {knots[k]:g} is at most {closed:g}, not {said:g}; --json has all, as log_ratios"
+        f"{names[i]} and {names[k]} is at most {closed:g}, not {said:g}; --json has all, as log_ratios"
     ]
 
 

@@ -11,15 +11,14 @@ given outputs, too: it solves all else, and the general way of what it could hav
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ...mechanisms.compact_tables import FloorForm, form_over
-from ...mechanisms.errors import TableError
+from ...mechanisms.errors import SolverError, TableError
 from ...mechanisms.promise import OfPairs, Pure
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
@@ -28,6 +27,7 @@ from ...solvers import certified_bound, solve_unbiased
 from ...solvers.unbiased.optimal_mechanism import solve_floor
 from ...solvers.unbiased.unbiased_program import UnbiasedProgram
 from ..priors.prior import DEFAULT_UNIFORM_SHARE
+from .accelerators import Accelerator, solved
 from .at_most import few_outputs
 from .base import Objective, Problem, Solution, Told
 
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 LARGE = 256
 """Knots beyond which a floor form is made without a table: up to there solvers make tables of fewer outputs."""
+
+MOST_AGAIN = 65
+"""Knots up to which an open gap is tried to be closed by the solver for all problems, in some seconds."""
 
 
 @dataclass(frozen=True)
@@ -76,27 +79,29 @@ class Variance(Objective):
             general.check(problem)
 
     def solve(self, problem: Problem, progress: Told = None) -> Solution:
-        if general := as_loss(problem):
-            return general.solve(problem, progress)
         # Threads of a second core mostly wait for each other at these sizes, and far longer on a busy machine: at 401
         # knots one thread took 42 s where two took 135 s beside another process.
         with threadpool_limits(1, user_api="blas"):
-            if (
-                problem.as_floor
-                and problem.most is None
-                and problem.prior.knots.size > LARGE
-                and (direct := _floor(problem, progress))
-            ):
-                return direct
-            weights = problem.solved.weights
-            best = solve_unbiased(
-                problem.unit.knots,
-                weights,
-                problem.inner_ratio,
-                tolerance=problem.tolerance,
-                progress=progress,
-            )
-            rows = few_outputs(problem, best.solution, weights, 0.0)
+            return solved(problem, self, self.ways(), progress)
+
+    def ways(self) -> list[Accelerator]:
+        """Return who can solve it: a floor of many knots, the barrier on the output line, and who solves a loss."""
+        return [
+            Accelerator("floor", lambda problem: is_plain(problem) and _of_floor(problem), _floor),
+            Accelerator("barrier", is_plain, self._by_barrier),
+            Accelerator("channel", takes_long_way, lambda problem, progress: by_loss(problem, 0.0, progress)),
+        ]
+
+    def _by_barrier(self, problem: Problem, progress: Told) -> Solution:
+        weights = problem.solved.weights
+        best = solve_unbiased(
+            problem.unit.knots,
+            weights,
+            problem.inner_ratio,
+            tolerance=problem.tolerance,
+            progress=progress,
+        )
+        rows = few_outputs(problem, best.solution, weights, 0.0)
         table = problem.table(*rows, _origin(problem))
         return Solution(table, best.multipliers, best.status, aside={"steps": best.steps})
 
@@ -130,25 +135,54 @@ class Variance(Objective):
 
 def as_loss(problem: Problem, worst: float = 0.0) -> Loss | None:
     """Return what has the same number for every unbiased table, where it is the one to solve; None for `unbiased`."""
-    if isinstance(problem.privacy, Pure) and problem.outputs is None and not problem.general:
-        return None
+    return None if is_plain(problem) else _loss(worst)
+
+
+def is_plain(problem: Problem) -> bool:
+    """Whether solvers of `unbiased` may solve it: pure privacy, and outputs wherever they are best."""
+    return isinstance(problem.privacy, Pure) and problem.outputs is None and not problem.general
+
+
+def takes_long_way(problem: Problem) -> bool:
+    """Whether who solves a loss is to be asked: of plain problems only where that ends while one waits."""
+    return not is_plain(problem) or problem.prior.knots.size <= MOST_AGAIN
+
+
+def by_loss(problem: Problem, worst: float, progress: Told) -> Solution:
+    """Return the solution of the unbiased squared loss, with multipliers as the objective takes them for the problem.
+
+    Those of a plain problem are of the mapped knots: squares shrink by half the width, twice, offsets once.
+    """
+    found = _loss(worst).solve(problem, progress)
+    if not is_plain(problem):
+        return found
+    half, told = problem.unit.half, found.multipliers
+    mapped = {"lam": told["lam"] / half**2, "nu": told["nu"] / half}
+    return replace(found, multipliers=mapped | ({"rho": np.maximum(told["worst"], 0.0)} if worst else {}))
+
+
+def _loss(worst: float) -> Loss:
     from .loss import Loss  # with HiGHS, which no other design waits for
 
     return Loss("squared", worst, unbiased=True)
+
+
+def _of_floor(problem: Problem) -> bool:
+    return problem.as_floor and problem.most is None and problem.prior.knots.size > LARGE
 
 
 def _origin(problem: Problem) -> Provenance:
     return Provenance("optimal", {"unbiased": True, "tolerance": problem.tolerance})
 
 
-def _floor(problem: Problem, progress: Told) -> Solution | None:
-    """Return the floor form of the optimum, or None where none is found that whole numbers can stand on."""
+def _floor(problem: Problem, progress: Told) -> Solution:
+    """Return the floor form of the optimum; SolverError where none is found that whole numbers can stand on."""
     knots, weights = problem.unit.knots, problem.solved.weights
     best = solve_floor(knots, weights, problem.inner_ratio, tolerance=problem.tolerance, progress=progress)
     if best is None:
-        return None
+        raise SolverError("no floor was found that a table can stand on")
     prior = problem.prior
-    with suppress(TableError):
+    try:
         form = form_over(
             prior.knots,
             problem.unit.values(best.solution.outputs),
@@ -158,5 +192,6 @@ def _floor(problem: Problem, progress: Told) -> Solution | None:
             prior=prior.knot_prior,
             units=prior.units,
         )
-        return Solution(form, best.multipliers, best.status, aside={"steps": best.steps})
-    return None
+    except TableError as error:
+        raise SolverError(str(error)) from None
+    return Solution(form, best.multipliers, best.status, aside={"steps": best.steps})

@@ -118,7 +118,8 @@ class Workload(Objective):
                 progress=progress,
             )
         origin = Provenance("optimal", {"unbiased": False, "workload": self.name, "tolerance": tolerance})
-        return Solution(_mechanism(problem, found.solution, origin), found.multipliers, found.status)
+        made = _mechanism(problem, found.solution, origin)
+        return Solution(made, found.multipliers, found.status, solver=found.solver)
 
     def value(self, mechanism: Any, problem: Problem) -> float:
         match mechanism.statistic:

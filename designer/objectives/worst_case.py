@@ -25,10 +25,11 @@ from ...solvers.robust.minimax import solve_minimax
 from ...solvers.robust.minimax_program import MinimaxProgram
 from ..priors.checks import as_knots
 from ..priors.prior import Prior
+from .accelerators import Accelerator, solved
 from .at_most import few_outputs
 from .base import Objective, Problem, Solution, Told
 from .registry import Asker
-from .variance import as_loss
+from .variance import as_loss, by_loss, is_plain, takes_long_way
 
 DEFAULT_EXCESS = 1e-4
 """Share of the worst case that rounding between knots may add: below what a million reports could show."""
@@ -136,19 +137,27 @@ class TradeOff(Objective):
             general.check(problem)
 
     def solve(self, problem: Problem, progress: Told = None) -> Solution:
-        if general := as_loss(problem, self.worst):
-            return general.solve(problem, progress)
         with threadpool_limits(1, user_api="blas"):  # as in `Variance`
-            best = solve_minimax(
-                problem.unit.knots,
-                problem.inner_ratio,
-                prior=problem.solved.weights,
-                share=self.worst,
-                tolerance=problem.tolerance,
-                progress=progress,
-            )
-            rho = best.multipliers["rho"]
-            rows = few_outputs(problem, best.solution, rho / rho.sum(), self.worst)
+            return solved(problem, self, self.ways(), progress)
+
+    def ways(self) -> list[Accelerator]:
+        """Return who can solve it: the levelled barrier on the output line, and who solves a loss."""
+        return [
+            Accelerator("barrier", is_plain, self._by_barrier),
+            Accelerator("channel", takes_long_way, lambda problem, progress: by_loss(problem, self.worst, progress)),
+        ]
+
+    def _by_barrier(self, problem: Problem, progress: Told) -> Solution:
+        best = solve_minimax(
+            problem.unit.knots,
+            problem.inner_ratio,
+            prior=problem.solved.weights,
+            share=self.worst,
+            tolerance=problem.tolerance,
+            progress=progress,
+        )
+        rho = best.multipliers["rho"]
+        rows = few_outputs(problem, best.solution, rho / rho.sum(), self.worst)
         origin = Provenance("minimax", {"unbiased": True, "weight": self.worst, "tolerance": problem.tolerance})
         return Solution(problem.table(*rows, origin), best.multipliers, best.status)
 

@@ -23,7 +23,7 @@ from ..table.provenance import Provenance
 MOST_NAMED = 5
 """Categories that are told by their names."""
 
-NOT_THE_LAW = ("epsilon", "provenance")
+NOT_THE_LAW = ("epsilon", "promise", "provenance")
 """What a mechanism says of itself; two that differ in nothing else make the same reports alike."""
 
 

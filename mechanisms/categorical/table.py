@@ -21,7 +21,7 @@ from ..exactness.promises import evidence
 from ..integers.exponential import exponential_below
 from ..integers.numerators import DENOMINATOR, check_numerators, tightest_output
 from ..integers.rounding import round_rows, round_within
-from ..promise import Metric, Promise, Pure
+from ..promise import Metric, OfPairs, Promise, Pure
 from ..promise.document import promise_from_document, promise_to_document
 from ..report_text import integers_of_text, report_numbers, require_possible
 from ..sampling.drawing import invert_rows
@@ -35,7 +35,7 @@ from ..table.provenance import Provenance
 from .mechanism import CategoricalMechanism, shared_members
 
 OUTPUTS, PROMISE = "outputs", "promise"
-"""Members of the file of a table of places."""
+"""Members that a file may have beside: of places those that are reported, and a promise that is not pure."""
 
 MAX_SUM_ERROR = 1e-12
 """Summing 1e4 doubles that ought to give one errs by about 1e-14."""
@@ -45,7 +45,7 @@ MAX_SUM_ERROR = 1e-12
 class CategoricalTable(CategoricalMechanism):
     """The probability of each of m outputs under each category; a report is the number of an output.
 
-    Categories may be places, and outputs are then places, too. Privacy may be by the distance of places.
+    Privacy is pure, or of pairs of categories. Categories may be places, and outputs are then places, too.
 
     Parameters
     ----------
@@ -57,13 +57,14 @@ class CategoricalTable(CategoricalMechanism):
         Over 2^53, in rows that sum to it.
     outputs : Places, optional
         What is reported, m of them, where categories are `Places`.
-    per_unit : bool
-        Whether epsilon is per unit of the distance between two places.
+    promise : Promise, optional
+        What is claimed: `Pure(epsilon)` by default, else a promise of pairs of categories with this epsilon, such as
+        `Blocks`. `Metric(epsilon)` of places is by their distance.
 
     Raises
     ------
     TableError
-        Numerators of another shape or sum, or outputs that do not fit.
+        Numerators of another shape or sum, outputs that do not fit, or a promise that says nothing of these categories.
 
     Example
     -------
@@ -76,7 +77,7 @@ class CategoricalTable(CategoricalMechanism):
     kind: ClassVar[str] = "categorical-table"
     numerators: np.ndarray
     outputs: Places | None = None
-    per_unit: bool = False
+    promise: Promise = None  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride] -- from `__post_init__` on
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -87,8 +88,6 @@ class CategoricalTable(CategoricalMechanism):
         checked.setflags(write=False)
         object.__setattr__(self, "numerators", checked)
         if self.outputs is None:
-            if self.per_unit:
-                raise TableError("privacy by distance is of places, which a table reports, got no outputs: give them")
             if isinstance(self.categories, Places):  # as labels like any others
                 object.__setattr__(self, "categories", Categories(self.categories.labels))
         elif not isinstance(self.categories, Places) or len(self.outputs) != matrix.shape[1]:
@@ -96,6 +95,7 @@ class CategoricalTable(CategoricalMechanism):
                 f"outputs must be places, one for each of {matrix.shape[1]} columns of a table of places, got "
                 f"{len(self.outputs)} of a table of {type(self.categories).__name__}"
             )
+        object.__setattr__(self, "promise", _claimed(self.promise, self.epsilon, self.categories))
 
     @classmethod
     def from_probabilities(
@@ -106,7 +106,7 @@ class CategoricalTable(CategoricalMechanism):
         *,
         provenance: Provenance | None = None,
         outputs: Places | None = None,
-        per_unit: bool = False,
+        promise: Promise | None = None,
     ) -> Self:
         """Return the table with these probabilities (K, m) rounded to whole numbers, towards more privacy.
 
@@ -116,9 +116,11 @@ class CategoricalTable(CategoricalMechanism):
         -------
         >>> import numpy as np
         >>> from optldp.mechanisms.categorical import CategoricalTable
+        >>> from optldp.mechanisms.promise import Metric
         >>> from optldp.mechanisms.spaces.places import Places
         >>> two = Places([[0, 0], [3, 4]])
-        >>> made = CategoricalTable.from_probabilities(two, [[0.9, 0.1], [0.1, 0.9]], 0.5, outputs=two, per_unit=True)
+        >>> law, near = [[0.9, 0.1], [0.1, 0.9]], Metric(0.5)
+        >>> made = CategoricalTable.from_probabilities(two, law, 0.5, outputs=two, promise=near)
         >>> str(made.promise), made.failures(), made.to_text(made.sample([[3, 4]], np.random.default_rng(1)))
         ('epsilon 0.5 per unit of distance', (), ['3,4'])
         """
@@ -132,13 +134,14 @@ class CategoricalTable(CategoricalMechanism):
             raise TableError("probabilities must be non-negative in rows that sum to 1 within 1e-12")
         nowhere = [Fraction(0)]  # outputs have no place, so there are no means to keep
         means, targets = nowhere * matrix.shape[1], nowhere * len(matrix)
-        if per_unit and isinstance(names, Places):
-            boxes = pair_boxes(np.arange(len(names)), matrix, names.metric(check_epsilon(epsilon)))
+        claimed = _claimed(promise, check_epsilon(epsilon), names)
+        if isinstance(claimed, OfPairs):
+            boxes = pair_boxes(np.arange(len(names)), matrix, claimed)
             numerators = round_within(matrix, *boxes, means, targets)
         else:
             limit = exponential_below(Fraction(check_epsilon(epsilon)))
             numerators = round_rows(matrix, limit, means, targets)
-        return cls(names, epsilon, provenance or Provenance(), numerators, outputs, per_unit)
+        return cls(names, epsilon, provenance or Provenance(), numerators, outputs, claimed)
 
     def _told(self) -> Told:
         told, labels, m = super()._told(), self.categories.labels, self.numerators.shape[1]
@@ -158,10 +161,13 @@ class CategoricalTable(CategoricalMechanism):
         }
 
     def members(self) -> dict[str, Any]:
-        of_places: dict[str, Any] = {} if self.outputs is None else {OUTPUTS: list(self.outputs.labels)}
-        if self.per_unit:
-            of_places[PROMISE] = promise_to_document(Metric(self.epsilon))
-        return super().members() | {"denominator": DENOMINATOR, "numerators": self.numerators} | of_places
+        more: dict[str, Any] = {} if self.outputs is None else {OUTPUTS: list(self.outputs.labels)}
+        named, promise = self.categories, self.promise
+        if isinstance(named, Places) and isinstance(promise, Metric) and promise == named.metric(self.epsilon):
+            promise = Metric(self.epsilon)
+        if (said := promise_to_document(promise)) is not None:
+            more[PROMISE] = said
+        return super().members() | {"denominator": DENOMINATOR, "numerators": self.numerators} | more
 
     @classmethod
     def from_members(cls, members: Mapping[str, Any], nested: Nested) -> Self:
@@ -169,14 +175,13 @@ class CategoricalTable(CategoricalMechanism):
         names, epsilon, origin = shared_members(members, ("denominator", "numerators", *beside))
         require_denominator(members["denominator"])
         numerators = numerators_from_document(members["numerators"])
+        promise = promise_from_document(epsilon, members[PROMISE]) if PROMISE in members else Pure(epsilon)
         if OUTPUTS not in members:
-            return cls(names, epsilon, origin, numerators, None, PROMISE in members)
+            return cls(names, epsilon, origin, numerators, None, promise)
         if not isinstance(members[OUTPUTS], list) or not all(isinstance(label, str) for label in members[OUTPUTS]):
             raise TableError("outputs must be a list of texts, a place each")
-        if PROMISE in members and promise_from_document(epsilon, members[PROMISE]) != Metric(epsilon):
-            raise TableError(f"a table of places must promise {Metric(epsilon)}, got {members[PROMISE]!r:.60}")
         outputs = Places.of_labels(members[OUTPUTS])
-        return cls(Places.of_labels(names.labels), epsilon, origin, numerators, outputs, PROMISE in members)
+        return cls(Places.of_labels(names.labels), epsilon, origin, numerators, outputs, promise)
 
     @property
     def probabilities(self) -> np.ndarray:
@@ -192,20 +197,9 @@ class CategoricalTable(CategoricalMechanism):
     def _outputs(self) -> Outputs:
         return Outputs(self.probabilities)
 
-    @property
-    def promise(self) -> Promise:
-        """Pure privacy of its budget, or so much per unit of distance."""
-        return self._promise
-
-    @cached_property
-    def _promise(self) -> Promise:
-        if self.per_unit and isinstance(self.categories, Places):
-            return self.categories.metric(self.epsilon)
-        return Pure(self.epsilon)
-
     def failures(self) -> tuple[str, ...]:
         """Return what breaks the promise of privacy, recomputed from the numbers by whole-number arithmetic."""
-        if not self.per_unit:
+        if isinstance(self.promise, Pure):
             return super().failures()
         fault = evidence(self.promise, np.arange(len(self.categories)), self.numerators).fault
         return (fault,) if fault else ()
@@ -241,6 +235,39 @@ class CategoricalTable(CategoricalMechanism):
     def largest_ratio(self) -> Fraction | None:
         _, largest, smallest = tightest_output(self.numerators)
         return Fraction(largest, smallest) if smallest else None
+
+
+def _claimed(promise: object, epsilon: float, categories: Categories) -> Promise:
+    """What a table of this epsilon promises of its categories, None being pure; TableError for what it cannot."""
+    if promise is None or type(promise) is Pure:
+        return Pure(epsilon)
+    if not isinstance(promise, OfPairs) or promise.epsilon != epsilon:
+        raise TableError(f"promise must be pure or of pairs, of epsilon {epsilon:g}, got {promise!r:.60}")
+    made = of_categories(promise, categories)
+    if misfit := made.misfit(np.arange(len(categories))):
+        raise TableError(misfit)
+    return made
+
+
+def of_categories(promise: OfPairs, categories: Categories) -> OfPairs:
+    """Return a promise of pairs as it is of categories: that by distance is of places alone, or has a matrix.
+
+    Raises
+    ------
+    TableError
+        Distances of numbers.
+
+    Example
+    -------
+    >>> near = of_categories(Metric(0.5), Places([[0, 0], [3, 4]]))
+    >>> near.limits(np.arange(2))[0].round(9).tolist()
+    [0.0, 2.5]
+    """
+    if not isinstance(promise, Metric) or promise.distance is not None:
+        return promise
+    if not isinstance(categories, Places) or promise.period is not None:
+        raise TableError(f"categories have no distance but one by a matrix, got {promise}: give distance, n x n")
+    return categories.metric(promise.epsilon)
 
 
 def categorical_grr(categories: Categories | Sequence[object], epsilon: float) -> CategoricalTable:

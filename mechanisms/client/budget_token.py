@@ -160,7 +160,9 @@ def unproved(mechanism: TabulatedMechanism | Provable, privacy: Promise) -> str:
     """
     promise = mechanism.promise or Pure(mechanism.epsilon)
     if not isinstance(mechanism, TabulatedMechanism) and not isinstance(promise, Pure):
-        return f"it promises {promise}, of places, which no budget here speaks of: draw reports of these with a Sampler"
+        return (
+            f"it promises {promise}, of its values alone, which no budget here speaks of: draw reports with a Sampler"
+        )
     alike = isinstance(promise, OfPairs) and isinstance(privacy, OfPairs)
     within = isinstance(promise, Pure) and isinstance(privacy, Approximate)
     if type(promise) is not type(privacy) and not (alike or within):

@@ -110,5 +110,5 @@ def _cost(mechanism: Channel) -> float:
     if table:
         require_proved(mechanism, epsilon=most)
     else:
-        replace(mechanism, epsilon=most, per_unit=False).require_private()
+        replace(mechanism, epsilon=most, promise=Pure(most)).require_private()
     return most

@@ -103,7 +103,7 @@ def solve_few_queries(
             break
     seconds = time.perf_counter() - started
     proof = {"certificate": run.certificate}
-    return Optimum(run.table, run.value, run.bound, proof, tolerance, len(gaps), seconds)
+    return Optimum(run.table, run.value, run.bound, proof, tolerance, len(gaps), seconds, "few-queries")
 
 
 class _Run:

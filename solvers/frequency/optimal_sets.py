@@ -98,7 +98,7 @@ def solve_frequency(
     find = _by_enumeration if program.size <= MOST_ENUMERATED else _by_exchanges
     table, certificate = find(program, tolerance, max_columns, rounds)
     error, bound = program.error(table), bound_of(program, certificate)
-    return Optimum(table, error, bound, {"certificate": certificate}, tolerance, rounds.count, rounds.seconds)
+    return Optimum(table, error, bound, {"certificate": certificate}, tolerance, rounds.count, rounds.seconds, "sets")
 
 
 def _by_enumeration(

@@ -39,7 +39,7 @@ HOLES: Mapping[str, Mapping[tuple[str, ...], str]] = {
     },
     "poisoned": {LEVELS: "depends on how many users chose which level"},
     "evaluated": {
-        ("places",): "private by distance, for which categories have no design to compare with",
+        ("places", "categories of blocks"): "of no loss by a name, for which a new design could be made",
         PAIRS: "what pairs cost depends on each key's share and values together",
     },
     "audited": {

@@ -106,7 +106,7 @@ class CategoryKind(Kind, Generic[M]):
 def _claims(promise: Promise, epsilon: float, many: int) -> np.ndarray:
     """The log-ratio (K, K) that each two categories may have, by a promise of such an epsilon."""
     if isinstance(promise, OfPairs):
-        return replace(promise, epsilon=epsilon).limits(np.arange(many))
+        return (promise if promise.carries_budgets else replace(promise, epsilon=epsilon)).limits(np.arange(many))
     return np.full((many, many), epsilon)
 
 

@@ -78,14 +78,14 @@ def _(mechanism: TabulatedMechanism, epsilon: float | None, rng: np.random.Gener
             f"an audit bounds log-ratios from below, which a promise of {mechanism.promise} does not bound: "
             "use verify, which proves it"
         )
-    if epsilon is not None and mechanism.promise.carries_budgets:
-        raise InputError(f"{mechanism.promise} has claims of its own for each pair of values: leave epsilon out")
+    _require_one_claim(mechanism, epsilon)
     return Numbers(mechanism, _claim(mechanism, epsilon), values_to_try(mechanism, rng, outside=outside))
 
 
 @_kind.register
 def _(mechanism: CategoricalMechanism, epsilon: float | None, rng: np.random.Generator, outside: bool) -> Kind:
     _require_inside(outside)
+    _require_one_claim(mechanism, epsilon)
     return category_kind(mechanism, _claim(mechanism, epsilon))
 
 
@@ -104,6 +104,11 @@ def _(mechanism: AttributeSampling, epsilon: float | None, rng: np.random.Genera
 def _require_inside(outside: bool) -> None:
     if outside:
         raise InputError("values outside the domain are for tables of numbers alone: leave them out")
+
+
+def _require_one_claim(mechanism: Any, epsilon: float | None) -> None:
+    if epsilon is not None and mechanism.promise.carries_budgets:
+        raise InputError(f"{mechanism.promise} has claims of its own for each pair of values: leave epsilon out")
 
 
 def _claim(mechanism: Any, epsilon: float | None) -> float:

@@ -14,6 +14,7 @@ from ....estimators.methods import FREQUENCY_METHODS
 from ....estimators.reading.columns.simulated_columns import OUTPUT
 from ....mechanisms.categorical.mechanism import CategoricalMechanism
 from ....mechanisms.errors import InputError
+from ....mechanisms.promise import Pure
 from ....mechanisms.spaces.places import Places
 from ....mechanisms.statistics import Outputs, Supports, unread
 from ....mechanisms.third_party.adoption import DRAWN_BY, FORM, written_of
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from ....estimators.frequencies.frequencies import FrequencyEstimate
     from ....estimators.reading.columns import SkippedRows
     from ....mechanisms.ledger import GivenReports
+    from ....mechanisms.promise import Promise
     from ....solvers import Progress
     from ...designs.result import Design
     from ...priors.categorical import CategoricalPrior
@@ -78,19 +80,21 @@ class Categories(BundleKind[CategoricalMechanism]):
     def design(cls, options: DesignOptions) -> Designed:
         """Return a frequency oracle by its name, or the optimal table."""
         from ...methods.oracles import ORACLES
+        from ...privacies import privacy_asked
 
         prior, notes = read_labels_prior(options)
-        of_loss, epsilon = options.loss is not None, options.budgets.epsilons[0]
+        of_loss, epsilon = options.of_one_report, next(iter(options.budgets.epsilons), None)
+        promise = privacy_asked(options.privacy, epsilon, prior.categories)
         method = options.method or ("optimal" if of_loss else "auto")
         if not of_loss:
             options.refuse("for a --loss, where values are categories", "--objective")
         elif method != "optimal":
-            raise InputError(f"a --loss has a table of its own, got --method {method}: leave it out")
+            raise InputError(f"a --loss or --privacy has a table of its own, got --method {method}: leave it out")
         if method == "optimal":
-            made = (_design_for_loss if of_loss else _design_table)(prior, epsilon, options)
+            made = (_design_for_loss if of_loss else _design_table)(prior, promise, options)
             return replace(made, notes=notes + made.notes)
         require_oracle(method, options, [*ORACLES, "optimal"], "categories")
-        return Designed(ORACLES[method](prior.categories, epsilon), notes)
+        return Designed(ORACLES[method](prior.categories, promise.epsilon), notes)
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
         from ....estimators.reading.columns.texts import read_labels
@@ -205,6 +209,8 @@ class Categories(BundleKind[CategoricalMechanism]):
             "epsilon": made.epsilon,
             "categories": len(made.categories),
         }
+        if not isinstance(made.promise, Pure):
+            facts["promise"] = str(made.promise)
         match made.statistic:
             case Outputs(law):
                 facts["outputs"] = law.shape[1]
@@ -331,21 +337,21 @@ def require_oracle(method: str, options: DesignOptions, known: list[str], what: 
         raise InputError(f"method must be one of {', '.join(known)} for {what}, got {method!r}")
 
 
-def _design_table(prior: CategoricalPrior, epsilon: float, options: DesignOptions) -> Designed:
+def _design_table(prior: CategoricalPrior, promise: Promise, options: DesignOptions) -> Designed:
     from ...designs.design import design
 
     with solver_progress("optimal table") as progress:
-        made = design(prior, epsilon, tolerance=options.tolerance, progress=progress)
+        made = design(prior, promise, tolerance=options.tolerance, progress=progress)
     return _designed(made, options, {"expected_squared_error": made.value, "lower_bound": made.bound})
 
 
-def _design_for_loss(prior: CategoricalPrior, epsilon: float, options: DesignOptions) -> Designed:
+def _design_for_loss(prior: CategoricalPrior, promise: Promise, options: DesignOptions) -> Designed:
     """Return the table of the least loss, whose reports are the categories."""
     from ...designs.design import design
 
     wanted, size = options.asked, len(prior.categories)
     with solver_progress(wanted.label) as progress:
-        made = design(prior, epsilon, objective=wanted, outputs=size, tolerance=options.tolerance, progress=progress)
+        made = design(prior, promise, objective=wanted, outputs=size, tolerance=options.tolerance, progress=progress)
     designed = _designed(made, options, wanted.parameters() | wanted.facts(made))
     return replace(designed, notes=designed.notes + wanted.notes(made), title=wanted.title(made))
 
@@ -353,7 +359,8 @@ def _design_for_loss(prior: CategoricalPrior, epsilon: float, options: DesignOpt
 def _designed(made: Design, options: DesignOptions, facts: dict[str, Any]) -> Designed:
     from ..output.prior import SENSITIVE
 
-    judged = {"relative_gap": made.gap, "value": made.value, "status": str(made.status), "seconds": made.seconds}
+    judged = {"relative_gap": made.gap, "value": made.value, "status": str(made.status)}
+    judged |= {"solver": made.solver, "seconds": made.seconds}
     notes = [] if options.public else [SENSITIVE]
     if made.status != "optimal":
         notes.append(f"warning: {made.status.sentence} (gap {made.gap:.1e})")

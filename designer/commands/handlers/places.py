@@ -57,7 +57,10 @@ class Places(Categories):
         if made.status != "optimal":
             notes.append(f"warning: {made.status.sentence} (gap {made.gap:.1e})")
         return Designed(
-            made.mechanism, notes, more | {"status": str(made.status), "seconds": made.seconds}, asked.title(made)
+            made.mechanism,
+            notes,
+            more | {"status": str(made.status), "solver": made.solver, "seconds": made.seconds},
+            asked.title(made),
         )
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:

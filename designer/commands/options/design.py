@@ -284,7 +284,8 @@ class DesignOptions(ObjectiveOptions, MixingOptions):
             raise InputError(f"{what} needs --objective {', '.join(shares)}, got {asked.name}")
         # Labels have no mean to be unbiased, nor have places or what lies round a circle.
         biased = self.biased or self.categorical or self.circle is not None or self.of_places
-        told = {"loss": self.loss or "squared", "worst": shares[asked.name], "biased": biased}
+        usual = "zero-one" if self.categorical else "squared"
+        told = {"loss": self.loss or usual, "worst": shares[asked.name], "biased": biased}
         return AskedObjective("loss", told)
 
     @property
@@ -379,10 +380,10 @@ class DesignOptions(ObjectiveOptions, MixingOptions):
     def refuse_useless(self) -> None:
         """Raise InputError for budgets that make no sense, and for an option that would be ignored."""
         given = {name: value for name, value in self.given().items() if name not in FOR_ALL}
-        if self.categorical and (name := privacy_name(self.privacy)) != PURE:
+        if self.categorical and self.kind is DesignKind.NOISE:
             raise InputError(
-                f"--privacy {name} is for one table of numbers, got categories, whose files hold no promise of pairs: "
-                "give --epsilon, or number the categories as values of a --prior"
+                "noise of one shape is for numbers, got categories: give --epsilon, or a --privacy of pairs of them "
+                "such as blocks:FILE,within=1,across=3"
             )
         _ = self.budgets
         if self.kind is DesignKind.ATTRIBUTES and self.wanted.name not in OF_ATTRIBUTES:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from ....mechanisms.errors import InputError
 from .shared import CONFIDENCE, Clip, Confidence, DropMissing, Json, Options, PriorFile, Table, people
 
 
@@ -17,8 +18,11 @@ class EvaluateOptions(Options):
 
     table: Table
     data: Annotated[Path | None, typer.Option("--on", metavar="DATA", help="File of values, as for design.")] = None
-    column: Annotated[
-        str | None, typer.Option("--column", help="Column of DATA; attributes have columns of their own names.")
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column", help="Column of DATA, of places x, then y; attributes have columns of their own names."
+        ),
     ] = None
     prior_file: PriorFile = None
     users: Annotated[int | None, people("Users who will report, for the errors of estimates.")] = None
@@ -26,3 +30,10 @@ class EvaluateOptions(Options):
     clip: Clip = False
     drop_missing: DropMissing = False
     as_json: Json = False
+
+    @property
+    def column(self) -> str | None:
+        """The one column, if one was named; InputError for several."""
+        if len(self.columns or ()) > 1:
+            raise InputError(f"evaluate takes one --column, but of places two, got {', '.join(self.columns or ())}")
+        return self.columns[0] if self.columns else None

@@ -39,7 +39,7 @@ class DesignKind(Enum):
         "levels of numbers",
         ("--method", *_NUMERIC, *_ONE_COLUMN, *_LEVELS, "--leakage", "--n"),
     )
-    CATEGORIES = "categories", (*_CATEGORIES, "--tolerance", "--loss", "--objective")
+    CATEGORIES = "categories", (*_CATEGORIES, "--tolerance", "--privacy", "--loss", "--objective")
     PLACES = (
         "places",
         ("--prior", "--privacy", "--objective", "--loss", "--biased", "--outputs", "--tolerance", "--uniform-share"),

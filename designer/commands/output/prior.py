@@ -42,7 +42,7 @@ def read_prior(
     from ....estimators.reading.formats.axis import in_units
     from ...priors.prior import DEFAULT_KNOTS, Prior
 
-    _require_one_source(data, column, prior_file)
+    require_one_source(data, column, prior_file)
     source = "public" if public else "sensitive"
     notes = [] if public else [SENSITIVE]
     if prior_file is not None:
@@ -82,7 +82,8 @@ def on_own_steps(prior: Prior) -> Prior:
     return prior if count is None or count < 2 else prior.on(count)
 
 
-def _require_one_source(data: Path | None, column: str | None, prior_file: Path | None) -> None:
+def require_one_source(data: Path | None, column: str | None, prior_file: Path | None) -> None:
+    """Raise InputError unless a prior comes from a column of data, or from a file of its own."""
     from ....mechanisms.errors import InputError
 
     if data is None and prior_file is None:
@@ -149,7 +150,7 @@ def read_categorical_prior(
     """Read categories and their weights from whichever of the two was given, and what there is to say of it."""
     from ...priors.categorical import CategoricalPrior
 
-    _require_one_source(data, column, prior_file)
+    require_one_source(data, column, prior_file)
     if prior_file is not None:
         return CategoricalPrior.from_pairs_file(prior_file), []
     assert data is not None

@@ -154,7 +154,7 @@ NUMBERS = {
     "sigma": "The standard deviation of the noise, in units of the data.",
     "smooth_trace": "The squared error of the distribution function by a smooth estimate, times the number of people.",
     "square_wave_smooth_trace": "The same with the square wave's reports.",
-    "solver": "Who found the table: tree is an interior point for privacy that is a tree, highs a general solver.",
+    "solver": "Who solved the problem; value and bound do not rest on it. docs/problem.md has the names.",
     "std_error_times_root_n": "The standard error of a share, times the root of the number of people.",
     "tails_heavier": "How many times heavier than trusted the rare values are taken to be, to see what it costs.",
     "thresholds": "Where the quantile may be found: how many places between values, and from where to where.",

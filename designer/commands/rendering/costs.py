@@ -7,22 +7,31 @@ from collections.abc import Mapping
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ....estimators import InputGrid, plain_decoder
 from ....estimators.means.decoding import decoded_variances
+from ....estimators.reading.columns.number_cells import read_column
 from ....mechanisms import CategoricalMechanism, TabulatedMechanism
+from ....mechanisms.categorical.table import CategoricalTable
 from ....mechanisms.compact_tables import FloorForm
 from ....mechanisms.errors import InputError, unwired
 from ....mechanisms.promise import Pure
+from ....mechanisms.spaces.places import COLUMNS
 from ....mechanisms.table.knot_prior import KnotPrior
 from ...designs.design import design
 from ...objectives.base import Problem
 from ...objectives.frequencies import Frequencies
+from ...objectives.loss import Loss
+from ...objectives.losses import LOSSES
 from ...planning.people import MeanWithin, mean_within
+from ...priors.categorical import CategoricalPrior
 from ..handlers.kind import Part
 from ..output.output import solver_progress
-from ..output.prior import read_categorical_prior, read_prior
+from ..output.prior import read_categorical_prior, read_prior, require_one_source
 
 if TYPE_CHECKING:
+    from ....mechanisms.spaces.categories import Categories
     from ..options.evaluate import EvaluateOptions
 
 Within = Mapping[str, MeanWithin]
@@ -47,16 +56,8 @@ def _of_categories(
     mechanism: CategoricalMechanism, part: Part, asked: EvaluateOptions, notes: list[str]
 ) -> tuple[dict[str, Any], Within]:
     """Squared errors of all frequencies, times n, on average over the values; with users, of each frequency."""
-    if not isinstance(mechanism.promise, Pure):
-        raise InputError(
-            f"evaluate is for numbers, categories, attributes and their levels, got places in {str(asked.table)!r}, "
-            f"private by distance: design anew for a prior of these people"
-        )
     asked.refuse("of no use to categories", "--clip")
-    given, _ = read_categorical_prior(
-        asked.data, asked.column, asked.prior_file, drop_missing=asked.drop_missing, public=True
-    )
-    prior, objective = given.among(mechanism.categories), Frequencies()
+    prior, objective = _labels_prior(mechanism, asked), Frequencies()
     many = len(prior.categories) > objective.most_categories
     new = None
     if not many:
@@ -73,6 +74,59 @@ def _of_categories(
         facts["frequency_error"] = share * math.sqrt(old)
         facts["frequency_error_of_new_design"] = None if new is None else share * math.sqrt(new)
     return facts, {}
+
+
+@cost_on.register(CategoricalTable)
+def _of_table(
+    mechanism: CategoricalTable, part: Part, asked: EvaluateOptions, notes: list[str]
+) -> tuple[dict[str, Any], Within]:
+    """Of places and promises of pairs the loss of one report; else as of other categories."""
+    if mechanism.outputs is None and isinstance(mechanism.promise, Pure):
+        return _of_categories(mechanism, part, asked, notes)
+    asked.refuse("of no use to categories", "--clip")
+    return _of_loss(mechanism, asked), {}
+
+
+def _labels_prior(mechanism: CategoricalMechanism, asked: EvaluateOptions) -> CategoricalPrior:
+    given, _ = read_categorical_prior(
+        asked.data, asked.column, asked.prior_file, drop_missing=asked.drop_missing, public=True
+    )
+    return given.among(mechanism.categories)
+
+
+def _of_loss(table: CategoricalTable, asked: EvaluateOptions) -> dict[str, Any]:
+    """The loss of one report that a table of places, or one of a promise of pairs, was designed for."""
+    asked.refuse("for means and frequencies, got a table for one report's loss", "--n")
+    told = table.provenance.parameters
+    if not isinstance(loss := told.get("loss"), str) or loss not in LOSSES:
+        raise InputError(
+            f"evaluate needs the loss that {str(asked.table)!r} was designed for, got none by a name: use "
+            "Design.against in Python"
+        )
+    objective = Loss(loss, worst=float(told.get("worst", 0.0)))
+    if table.outputs is None:
+        prior, outputs = _labels_prior(table, asked), table.numerators.shape[1]
+    else:
+        prior, outputs = _places_prior(table.inputs, asked), table.outputs.points
+    with solver_progress("a new design") as progress:
+        new = design(prior, table.promise, objective=objective, outputs=outputs, progress=progress)
+    old = new.objective.value(table, new.certificate.problem)
+    name = f"{objective.which}_loss"
+    return {name: old, f"{name}_of_new_design": new.value, "ratio_to_new_design": old / new.value}
+
+
+def _places_prior(places: Categories, asked: EvaluateOptions) -> CategoricalPrior:
+    """How many are at each place of a mechanism, by --prior, or by two columns of DATA."""
+    asked.refuse("of no use to places", "--drop-missing")
+    names = tuple(asked.columns or ())
+    require_one_source(asked.data, next(iter(names), None), asked.prior_file)
+    if asked.data is None:
+        assert asked.prior_file is not None
+        return CategoricalPrior.from_places_file(asked.prior_file).among(places)
+    if len(names) != len(COLUMNS):
+        raise InputError(f"places are in two columns, got {len(names)}: name them, --column x --column y")
+    points = np.column_stack([read_column(asked.data, name) for name in names])
+    return CategoricalPrior(places, np.bincount(places.codes(points), minlength=len(places)))
 
 
 @cost_on.register(TabulatedMechanism)

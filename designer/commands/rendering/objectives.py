@@ -286,7 +286,7 @@ def _closing(made: Design, *, of_variance: bool = True) -> dict[str, Any]:
     facts["max_log_ratio"] = made.max_log_ratio
     if of_variance:
         facts["max_abs_bias"] = made.max_abs_bias
-    return facts | {"status": str(made.status), "seconds": made.seconds}
+    return facts | {"status": str(made.status), "solver": made.solver, "seconds": made.seconds}
 
 
 def _open(status: Status, gap: float) -> list[str]:

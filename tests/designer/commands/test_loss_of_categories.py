@@ -71,11 +71,11 @@ def test_shares_are_those_of_the_law_inverted_or_refused(optldp, refusal, asked,
         (("--epsilon", 1, "--loss", "absolute"), "a loss must be zero-one"),
         (
             ("--epsilon", 1, "--loss", "zero-one", "--method", "grr"),
-            "a --loss has a table of its own, got --method grr",
+            "a --loss or --privacy has a table of its own, got --method grr",
         ),
         (("--epsilon", 1, "--loss", "zero-one", "--objective", "error"), "needs --objective expected, minimax"),
-        (("--epsilon", 1, "--privacy", "metric"), "--privacy metric is for one table of numbers, got categories"),
-        (("--privacy", "ratios:r.csv"), "--privacy ratios is for one table of numbers, got categories"),
+        (("--epsilon", 1, "--privacy", "metric"), "categories have no distance but one by a matrix"),
+        (("--privacy", "approximate:1e-6", "--epsilon", 1), "noise of one shape is for numbers, got categories"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(refusal, asked, more, says):

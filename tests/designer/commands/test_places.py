@@ -84,14 +84,14 @@ def test_other_places_may_be_reported(optldp, prior, tmp_path):
 def test_verify_says_of_an_altered_budget_that_it_is_broken(optldp, prior, tmp_path):
     """Both verifiers see that a smaller epsilon per unit is not kept, the checksum being right."""
     made = design(CategoricalPrior(Places(GRID), WEIGHTS), Metric(1.0), objective=Loss("absolute")).mechanism
-    assert type(made)(made.categories, 0.99, made.provenance, made.numerators, made.outputs, True).failures()
+    assert type(made)(made.categories, 0.99, made.provenance, made.numerators, made.outputs, Metric(0.99)).failures()
 
 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
         (("--epsilon", 1, "--outputs", "0:1:0.5"), "must be a file with columns x and y"),
-        (("--epsilon", 1, "--privacy", "metric:period=9"), "pure or by their distance"),
+        (("--epsilon", 1, "--privacy", "metric:period=9"), "give distance, n x n"),
         (("--epsilon", 1, "--method", "grr"), "--method is of no use to places"),
         (("--epsilon", 1, "--loss", "circular"), "give --circle PERIOD"),
         (("--epsilon", 1, "--circle", 9), "--circle is of no use to places"),
@@ -119,7 +119,7 @@ def test_a_budget_for_any_two_values_does_not_pay_for_a_table_by_distance():
     places = Places(GRID)
     made = design(CategoricalPrior(places, WEIGHTS), Metric(0.5), objective=Loss("absolute")).mechanism
     for budget in (0.5, Metric(0.5)):
-        with pytest.raises(InputError, match="of places"):
+        with pytest.raises(InputError, match="of its values alone"):
             BudgetToken(budget).spend(made)
 
 

@@ -223,7 +223,7 @@ def test_what_does_not_fit_is_refused(prior: Prior, privacy: float, loss: Loss, 
 
 def test_privacy_by_distance_says_nothing_of_categories_and_objectives_of_distributions_refuse_it() -> None:
     prior = CategoricalPrior(["a", "b"], np.ones(2) / 2)
-    with pytest.raises(InputError, match="epsilon 1 per unit is for numbers and places, got categories"):
+    with pytest.raises(InputError, match="categories have no distance but one by a matrix"):
         design(prior, Metric(1.0), objective=Loss("zero-one"), outputs=2)  # pyright: ignore[reportArgumentType] -- of any privacy
     with pytest.raises(InputError, match="promise pure privacy, got epsilon 1 per unit"):
         design(EVEN, Metric(1.0), objective=Information())

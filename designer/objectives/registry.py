@@ -124,6 +124,7 @@ OBJECTIVES: Mapping[str, NamedObjective] = {
         (
             Option("share", float, "the values below it", 0.5),
             Option("off", float, "by how much the prior's share below it may be off", 0.05),
+            Option("within", str, "where it is expected, LO:HI, instead of off"),
         ),
         ("--omit-prior",),
     ),

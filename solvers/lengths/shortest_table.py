@@ -86,7 +86,7 @@ def solve_lengths(
     departures = program.departures(BARRIER * FIRST)
     first, last = _starting_intervals(program.prior)
     parts, gap = program.weights / (len(program.weights) if program.worst else 1), FIRST
-    value, best, at = np.inf, np.ones((program.size, 1)), parts
+    value, best, at, rounds = np.inf, np.ones((program.size, 1)), parts, 0
     for rounds in range(1, MOST_ROUNDS + 1):
         departures.share = BARRIER * gap
         patterns = 1 + excess * interval_marks(program.size, first, last)

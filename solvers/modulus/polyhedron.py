@@ -90,6 +90,26 @@ class Polyhedron:
         lift = np.hstack([np.zeros((k, n)), none, none, one])
         return Polyhedron(lift, above, equal, self.mass + 1.0 + 2.0 * share)
 
+    def seen_through(self, rounding: Array) -> Polyhedron:
+        """Return the weights p of more places whose image R p, (K, P) R, is of this class.
+
+        Example
+        -------
+        >>> falling = Polyhedron.of_rows(np.array([[1.0, -1.0]]))
+        >>> falling.seen_through(np.array([[1.0, 0.5, 0.0], [0.0, 0.5, 1.0]])).size
+        3
+        """
+        size = rounding.shape[1]
+        if self.is_simplex:
+            return Polyhedron.simplex(size)
+        n = self.lift.shape[1]
+        return Polyhedron(
+            np.hstack([np.zeros((size, n)), np.eye(size)]),
+            np.hstack([self.above, np.zeros((len(self.above), size))]),
+            np.vstack([np.hstack([self.equal, np.zeros((len(self.equal), size))]), np.hstack([self.lift, -rounding])]),
+            self.mass + 1.0,
+        )
+
 
 def intersection(classes: Sequence[Polyhedron]) -> Polyhedron:
     """Return the weights that lie in all of several classes of the same knots.

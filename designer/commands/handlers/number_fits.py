@@ -251,4 +251,32 @@ def _quantiles(estimate: DistributionEstimate, units: str, asked: EstimateOption
     cells = [
         [f"{one['quantile']:g}", *(said_on(one[name], units) or number(one[name]) for name in names)] for one in found
     ]
-    return Found("fit", facts, {"quantiles": found}, Rows("quantiles of the values", ["quantile", *names], cells))
+    lines = [f"  {one['quantile']:g}: {line}" for one in found if (line := _none_below(one, units))]
+    last = "\n".join([*([] if found[0].get("assumed") is None else [_assumed(found[0])]), *lines]) or None
+    rows = Rows("quantiles of the values", ["quantile", *names], cells, last)
+    return Found("fit", facts, {"quantiles": found}, rows)
+
+
+def _none_below(told: Mapping[str, Any], units: str) -> str:
+    """Return how short an honest interval can be, in words, and the interval without an assumption that is refuted."""
+    from ....estimators.reading.formats.axis import length_on, said_on
+
+    if told.get("shortest_possible") is None:
+        return ""
+    shortest = length_on(told["shortest_possible"], units) or number(told["shortest_possible"])
+    words = f"no honest interval below {shortest} long"
+    if (ends := told.get("without_assumption")) is not None:
+        low, high = (said_on(end, units) or number(end) for end in ends)
+        words += f"; [{low}, {high}] without what is assumed"
+    return words
+
+
+def _assumed(told: Mapping[str, Any]) -> str:
+    """Return what intervals assume, and what the reports say of it, in words."""
+    if told["interval"] != "affine-pair":
+        return "intervals are strict bounds: of distributions hardest for them they hold less often than they say"
+    p_value = told["assumption_p_value"]
+    if p_value is None:
+        return "intervals assume nothing of the distribution"
+    said = "refute it" if "without_assumption" in told else "do not refute it"
+    return f"intervals assume {told['assumed']}; the reports {said} (p-value {p_value:.3g})"

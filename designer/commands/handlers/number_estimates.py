@@ -17,7 +17,7 @@ from ..options.trusted_prior import trusted_weights
 from ..output.output import number, say, share_progress, told_of_reports
 from ..output.participation import say_participation
 from .kind import Found, Service
-from .number_fits import mean_found, ratio_facts, told_fit, with_rounds
+from .number_fits import mean_found, of_another_table, ratio_facts, told_fit, with_rounds
 
 if TYPE_CHECKING:
     from ....estimators import BiasAwareMean, DistributionEstimate, InputGrid, MeanEstimate, ReportCounts
@@ -233,7 +233,10 @@ def told_by_counts(
             facts["bias"] = _bias(counts, estimate)
         if (period := period_of(table)) is not None:
             facts["circular_mean"], facts["resultant_length"] = estimate.circular_mean(period)
-    return with_rounds(told_fit(estimate, table.units, facts, asked), estimate.rounds, asked)
+    found = told_fit(estimate, table.units, facts, asked)
+    if len(counts.mechanisms) == 1 and not estimate.rounds and (note := of_another_table(table, found)) is not None:
+        say(note)
+    return with_rounds(found, estimate.rounds, asked)
 
 
 def period_of(table: TabulatedMechanism) -> float | None:

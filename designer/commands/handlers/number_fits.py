@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....mechanisms.errors import unwired
+from ....mechanisms.promise import Pure
 from ..output.output import number, say
 from .kind import Found, Rows, split
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from ....estimators import DistributionEstimate, Estimate, MeanEstimate, ReportCounts
     from ....estimators.estimate import NumberEstimate
+    from ....mechanisms import TabulatedMechanism
     from .options import EstimateOptions
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -44,12 +46,38 @@ def told_fit(estimate: DistributionEstimate, units: str, facts: dict[str, Any], 
     if (limit := asked.above) is not None:
         share, after = estimate.probability_above(limit).to_dict(asked.confidence), _places(estimate, limit)[1]
         facts["above"] = {"limit": limit, "next_knot": after, **share}
-        if after is not None:
+        if after is not None and f"{after:g}" != f"{limit:g}":  # a table for this share has knots as near as that
             say(
                 f"note: a value between {limit:g} and {after:g} is reported as either, by chance: the low end is of "
                 f"all above {limit:g}, the high end of those from {after:g} on, and how many lie between cannot be told"
             )
     return _found(estimate, units, facts, asked)
+
+
+def of_another_table(table: TabulatedMechanism, found: Found) -> str | None:
+    """Return what a table for the question would have told, where this one tells far less; None where it does not."""
+    from ...objectives.questions.other_tables import FAR_BETTER, MANY, arm_of_a_share, shorter_for_distributions
+
+    facts, n = found.facts, found.facts["n"]
+    if (above := facts.get("above")) is not None and n >= MANY and isinstance(table.promise, Pure):
+        arm, half = arm_of_a_share(above["value"], table.epsilon, n), (above["high"] - above["low"]) / 2
+        if arm < FAR_BETTER * half:
+            return (
+                f"note: a table for this share alone would give +-{arm:.2g} instead of +-{half:.2g}: "
+                f"design --objective share:above={above['limit']:g}"
+            )
+    told = found.more.get("quantiles", [])
+    if not told or not table.provenance.claims_unbiased or table.prior is None:
+        return None
+    ratio = shorter_for_distributions(table, table.prior.weights, n)
+    if ratio is None:
+        return None
+    middle = min(told, key=lambda one: abs(one["quantile"] - 0.5))
+    half = (middle["high"] - middle["low"]) / 2
+    return (
+        f"note: a table for distributions would give about +-{ratio * half:.2g} instead of +-{half:.2g}: "
+        "design --objective cdf"
+    )
 
 
 def with_rounds(made: Found, rounds: Mapping[str, Estimate], asked: EstimateOptions) -> Found:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...estimators.methods import FREQUENCY_METHODS, OF_ONE_SERVICE
-from ...mechanisms.named import name_asked
+from ...mechanisms.errors import InputError, wired
+from ...mechanisms.option_grammar import name_asked
 from ..methods.options import told_method
 from ..objectives.registry import in_words
 from .options.objective import PANEL, ObjectiveOptions
@@ -147,7 +148,6 @@ def plan_command(asked: PlanOptions) -> None:
     Example: optldp plan survey.csv --column job --categorical --n 20000 --error 0.01
     """
     from ...mechanisms import save_table
-    from ...mechanisms.errors import InputError, wired
     from ...mechanisms.files.table import SUFFIXES
 
     if [asked.n, asked.error, asked.epsilon].count(None) != 1:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from ....mechanisms.named import Option, Taken, asked_for
+from ....mechanisms.option_grammar import Option, Taken, asked_for
 from ..base import Objective
 from ..registry import OBJECTIVES, AskedObjective
 

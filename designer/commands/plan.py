@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...estimators.methods import FREQUENCY_METHODS, OF_ONE_SERVICE
+from ...mechanisms.errors import InputError, wired
 from ..methods.options import told_method
 from ..objectives.registry import in_words
 from .options.objective import PANEL, ObjectiveOptions
@@ -137,7 +138,6 @@ def plan_command(asked: PlanOptions) -> None:
     Example: optldp plan survey.csv --column job --categorical --n 20000 --error 0.01
     """
     from ...mechanisms import save_table
-    from ...mechanisms.errors import InputError, wired
     from ...mechanisms.files.table import SUFFIXES
 
     if [asked.n, asked.error, asked.epsilon].count(None) != 1:

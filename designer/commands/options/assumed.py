@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....mechanisms.errors import InputError, unwired
-from ....mechanisms.named import Option, Taken, asked_for
+from ....mechanisms.option_grammar import Option, Taken, asked_for
 from .shared import UNIFORM_SHARE
 
 if TYPE_CHECKING:

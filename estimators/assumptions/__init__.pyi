@@ -1,4 +1,3 @@
-from .base import Assumed as Assumed
 from .base import Assumption as Assumption
 from .near_prior import Factor as Factor
 from .near_prior import Shape as Shape

@@ -40,6 +40,12 @@ class Assumption(ABC):
     ----------
     exempt : float
         Share of people, in [0, 1), who may be anywhere: p = u + v - w with u of the class, v and w of that mass.
+
+    Example
+    -------
+    >>> from optldp.estimators.assumptions import Monotone
+    >>> Monotone(50.0, exempt=0.01).label
+    'monotone=50,exempt=0.01'
     """
 
     exempt: float = 0.0

@@ -10,10 +10,11 @@ so that what the solver says is a claim, and b, the largest bias of the linear e
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-import clarabel
 import numpy as np
 from scipy import sparse
 
@@ -21,13 +22,16 @@ from ...mechanisms.errors import SolverError
 from ..arrays import Array
 from .polyhedron import Polyhedron
 
-SOLVER: Any = clarabel
-"""Its classes, which have no types that can be seen."""
-
 TOLERANCE = 1e-9
 """Asked of Clarabel. Bounds are recomputed from its multipliers, so that it costs length and nothing else."""
 
 SOLVED = ("Solved", "AlmostSolved", "InsufficientProgress")
+
+
+@cache
+def clarabel() -> Any:
+    """Return the solver's module, which has no types that can be seen, once something is solved."""
+    return importlib.import_module("clarabel")
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,20 +163,20 @@ class _Program:
         equations = 1 + len(polyhedron.equal)
         rows = [polyhedron.lift.sum(axis=0)[None], -polyhedron.equal, -polyhedron.above, -np.eye(n)]
         right = [np.ones(1), np.zeros(len(polyhedron.equal) + len(polyhedron.above) + n)]
-        cones = [SOLVER.ZeroConeT(equations), SOLVER.NonnegativeConeT(len(polyhedron.above) + n)]
+        cones = [clarabel().ZeroConeT(equations), clarabel().NonnegativeConeT(len(polyhedron.above) + n)]
         if len(matrix):
             rows += [np.zeros((1, n)), matrix @ polyhedron.lift]
             right += [np.array([radius]), centre]
-            cones.append(SOLVER.SecondOrderConeT(1 + len(matrix)))
+            cones.append(clarabel().SecondOrderConeT(1 + len(matrix)))
         return cls(sparse.csc_matrix(np.vstack(rows)), np.concatenate(right), cones, equations)
 
     def solve(self, cost: Array, quadratic: sparse.csc_matrix | None = None) -> tuple[Array, Array]:
-        settings = SOLVER.DefaultSettings()
+        settings = clarabel().DefaultSettings()
         settings.verbose = False
         settings.max_threads = 1
         settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
         none = sparse.csc_matrix((cost.size, cost.size))
-        solver = SOLVER.DefaultSolver(
+        solver = clarabel().DefaultSolver(
             none if quadratic is None else quadratic, cost, self.matrix, self.right, self.cones, settings
         )
         found = solver.solve()

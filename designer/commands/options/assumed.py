@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from ....mechanisms.errors import InputError, unwired
 from ....mechanisms.option_grammar import Option, Taken, asked_for
 from .shared import UNIFORM_SHARE
-from .trusted_prior import weights_on
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,6 +58,7 @@ def assumptions_of(
     from ....estimators import InputGrid
     from ....estimators.assumptions.needed import exempt_needed
     from ...priors.prior import Prior
+    from .trusted_prior import weights_on
 
     knots, units = InputGrid.common(counts.mechanisms).points, counts.mechanisms[0].units
 
@@ -72,13 +72,12 @@ def assumptions_of(
         prior = mixed(weights_on(prior_file, knots, units))
     elif (carried := next((one.prior for one in counts.mechanisms if one.knots.size == knots.size), None)) is not None:
         prior = mixed(carried.weights)
-    if measured_on is not None:
-        old, older = (weights_on(path, knots, units) for path in measured_on)
+    earlier = None if measured_on is None else [weights_on(path, knots, units) for path in measured_on]
     found, lines = [], []
     for text in texts:
         name, told = asked_for(text, ASSUMPTIONS, "--assume")
-        if measured_on is not None and name in NEAR_PRIOR:
-            need = exempt_needed(_made(name, told | {"exempt": 0.0}, mixed(older)), knots, old)
+        if earlier is not None and measured_on is not None and name in NEAR_PRIOR:
+            need = exempt_needed(_made(name, told | {"exempt": 0.0}, mixed(earlier[1])), knots, earlier[0])
             lines.append(
                 f"note: for {name}={told.get('rate', told.get('factor')):g} between {measured_on[1].name!r} and "
                 f"{measured_on[0].name!r}, {100 * need:.2g}% of people had to be exempt, chance included"

@@ -8,7 +8,8 @@ from optldp.estimators.affine_pairs.outcomes import Outcomes
 from optldp.estimators.affine_pairs.pair import Pairs
 from optldp.estimators.affine_pairs.refuted import p_value
 from optldp.estimators.affine_pairs.split import halves, split
-from optldp.estimators.assumptions import Assumed, Factor, Shape
+from optldp.estimators.assumptions import Factor, Shape
+from optldp.estimators.assumptions.base import Assumed
 from optldp.mechanisms import InputError
 from optldp.mechanisms.families.square_wave import square_wave
 from optldp.solvers.modulus.polyhedron import Polyhedron

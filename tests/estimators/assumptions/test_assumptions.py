@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from optldp import Prior
-from optldp.estimators.assumptions import Assumed, Factor, Monotone, Shape, Unimodal, exempt_needed
+from optldp.estimators.assumptions import Factor, Monotone, Shape, Unimodal, exempt_needed
+from optldp.estimators.assumptions.base import Assumed
 from optldp.mechanisms import InputError
 from optldp.solvers.modulus.largest import largest
 

@@ -42,6 +42,8 @@ class Status(StrEnum):
         "the certificate's gap stayed open; the table is valid all the same",
     )
 
+    LOCAL = "local", "no better table was found near it, and none is proved best; the bound holds all the same"
+
     def __new__(cls, value: str, sentence: str) -> Status:
         member = str.__new__(cls, value)
         member._value_, member.sentence = value, sentence

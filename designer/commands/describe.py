@@ -20,6 +20,10 @@ RAW = (
     "note: all this is told of the values themselves, the smallest and the largest of single people: what you publish "
     "of it discloses. A range is best known from elsewhere, such as last year or a law"
 )
+OTHER_QUESTIONS = (
+    "that is for the mean; for another question, whose intervals are far shorter by a table of its own, add --n and "
+    "--of cdf, --of median, --of share:above=20 or --of mean,cdf"
+)
 COMMON = 0.05
 """Share from which the commonest value is told."""
 
@@ -63,6 +67,8 @@ def describe_command(
     else:
         _print_numbers(data, column, found)
     typer.echo(f"before a design: {hindrance}" if hindrance else f"next: {command}")
+    if not hindrance and not isinstance(found, CategoryColumn):
+        typer.echo(OTHER_QUESTIONS)
     say(RAW)
 
 

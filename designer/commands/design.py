@@ -73,6 +73,8 @@ def design_command(asked: DesignOptions) -> None:
     --knots 33 --out shape.json
     Example: optldp design survey.csv --column income --range 0 200000 --epsilon 1 --n 20000 --objective error:2 \\
     --plot clips.png --out mean.json
+    Example: optldp design survey.csv --column age --range 18 90 --epsilon 1 --n 20000 --of share:above=65 \\
+    --out old.json
     Example: optldp design survey.csv --column job --categorical --epsilon 1 --out jobs.json
     Example: optldp design --range 0 200000 --epsilon 1 --privacy approximate:delta=1e-6 --out gauss.json
     Example: optldp design --range 0 40 --epsilon 0.5 --privacy metric --out contacts.json

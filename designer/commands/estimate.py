@@ -64,6 +64,7 @@ def estimate_command(asked: EstimateOptions) -> None:
     Example: optldp estimate mech.json reports.csv --method mr --plot dist.png
     Example: optldp estimate mech.json reports.csv --method bias-aware:trust=2 --prior last_year.csv
     Example: optldp estimate mech.json reports.csv --of reports:absolute --prior prior.csv --out read.csv
+    Example: optldp estimate mech.json reports.csv --of quantiles --assume shape=1.1,exempt=0.01 --prior last_year.csv
     Example: optldp estimate mech.json --counts counts.csv
     Example: optldp estimate mech.json this_year.csv --versus mech.json last_year.csv --key user
     Example: optldp estimate mech.json reports.csv --by region --simultaneous --out regions.csv
@@ -88,6 +89,7 @@ def estimate_command(asked: EstimateOptions) -> None:
         *reports,
         *(asked.counts or ()),
         *([] if asked.prior_file is None else [asked.prior_file]),
+        *(asked.assume_from or ()),
         *(asked.versus or ()),
     ]
     _require_outputs(inputs, (asked.out, DATA_SUFFIXES), (asked.plot, PLOT_SUFFIXES), force=asked.force)
@@ -135,6 +137,8 @@ def _with_facts(found: Found, facts: Mapping[str, Any]) -> Found:
 
 def _estimated(leading: Kind, services: list[Service], asked: EstimateOptions) -> Found:
     """Return the difference, the groups or the weighted estimate that was asked for, or what the kind tells alone."""
+    if not leading.assumes or asked.of == "reports" or asked.versus is not None or asked.by or asked.weights:
+        asked.refuse("for the distribution of all values behind tables of numbers", "--assume", "--assume-from")
     if asked.of == "reports":
         from .streaming.single_reports import read_singly
 
@@ -221,7 +225,10 @@ def _print(found: Found, units: str) -> None:
 
 
 def _with_ends(share: Mapping[str, Any]) -> str:
-    return f"{number(share['value'])}, from {number(share['low'])} to {number(share['high'])}"
+    words = f"{number(share['value'])}, from {number(share['low'])} to {number(share['high'])}"
+    if (shortest := share.get("shortest_possible")) is not None:
+        words += f", no honest interval below {number(shortest)} long"
+    return words
 
 
 def _readable(found: Found, units: str) -> list[tuple[str, str]]:

@@ -12,8 +12,10 @@ import typer
 
 from ...estimators.methods import FREQUENCY_METHODS, OF_ONE_SERVICE
 from ...mechanisms.errors import InputError, wired
+from ...mechanisms.option_grammar import name_asked
 from ..methods.options import told_method
 from ..objectives.registry import in_words
+from .options.mixing import OPTIONS as MIXED
 from .options.mixing import Mixing, MixingOptions
 from .options.objective import PANEL, ObjectiveOptions
 from .options.shared import (
@@ -56,6 +58,9 @@ if TYPE_CHECKING:
 
 WANTED = ("users", "population", "distribution")
 
+OF_MEANS = {"mean": "users", "difference": "population"}
+"""Questions whose plan is that of a mean: whose it is."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions(ObjectiveOptions, MixingOptions):
@@ -69,7 +74,12 @@ class PlanOptions(ObjectiveOptions, MixingOptions):
     epsilon: Annotated[float | None, EPSILON] = None
     of: Annotated[
         str,
-        typer.Option("--of", help="Mean of users or population, or distribution."),
+        typer.Option(
+            "--of",
+            help="Mean of users or population, or distribution; or a question: share:above=20, median, cdf, mean, "
+            "difference (of the means of two halves of --n people). The error of the first three is half the length "
+            "of a 95% interval.",
+        ),
     ] = "users"
     categorical: Categorical = False
     knots: Knots = None
@@ -137,6 +147,7 @@ def plan_command(asked: PlanOptions) -> None:
     Example: optldp plan survey.csv --column income --range 0 200000 --n 20000 --error 700 --objective minimax
     Example: optldp plan survey.csv --column income --range 0 200000 --epsilon 1 --error 700 --objective error
     Example: optldp plan survey.csv --column income --range 0 200000 --n 20000 --error 2000 --of distribution
+    Example: optldp plan survey.csv --column age --range 18 90 --n 20000 --epsilon 1 --of share:above=65
     Example: optldp plan survey.csv --column job --categorical --n 20000 --error 0.01
     Example: optldp plan --prior prior.csv --n 1e5 --central-epsilon 0.5 --shuffle-delta 1e-6
     """
@@ -150,12 +161,21 @@ def plan_command(asked: PlanOptions) -> None:
         asked.refuse("found by --central-epsilon and --n", "--error")
     elif [asked.n, asked.error, asked.epsilon].count(None) != 1:
         raise InputError("a plan needs two of --n, --error and --epsilon: it finds the third")
-    if asked.of not in WANTED:
-        raise InputError(f"--of must be one of {', '.join(WANTED)}, got {asked.of!r}")
+    if asked.of in OF_MEANS or asked.of in WANTED:
+        question = None
+    else:
+        from ..objectives.questions.asked import QUESTIONS
+
+        if name_asked(asked.of) not in QUESTIONS:
+            raise InputError(f"--of must be one of {', '.join(dict.fromkeys([*WANTED, *QUESTIONS]))}, got {asked.of!r}")
+        question = asked.of
     if asked.n is None and (asked.categorical or asked.of == "distribution"):
         raise InputError("--n is found for the error of a mean alone: add --n N")
     if asked.categorical:
         _of_categories(asked, mixing)
+        return
+    if question is not None:
+        _of_question(asked)
         return
     if asked.of == "distribution":
         asked.refuse("for means", "--confidence")
@@ -164,7 +184,7 @@ def plan_command(asked: PlanOptions) -> None:
     common, out = asked.asked, asked.out
     require_place(out, SUFFIXES, force=asked.force)
     prior, notes = asked.prior_on(asked.knots, asked.units)
-    plans = {"users": _mean, "population": _mean, "distribution": _distribution}
+    plans = {"users": _mean, "population": _mean, "mean": _mean, "difference": _mean, "distribution": _distribution}
     if mixing is not None:
         found = local_budget(mixing, lambda epsilon: design(prior, epsilon, **common).mechanism)
         asked = replace(asked, epsilon=found)
@@ -178,17 +198,65 @@ def plan_command(asked: PlanOptions) -> None:
         say(note)
     if out is not None:
         say_wrote(out, f"a table of {plan.design.mechanism.knots.size} knots")
-    facts, within = (
-        _facts(plan) | more | {"table": out and str(out)},
-        _within(plan, checked_confidence(asked.confidence)),
-    )
+    facts, sure = _facts(plan, asked.of) | more | {"table": out and str(out)}, checked_confidence(asked.confidence)
+    within = {} if asked.of == "difference" else _within(plan, sure)
     if asked.as_json:
         print_json(facts | means_facts(within))
         return
-    about = "an estimated distribution" if asked.of == "distribution" else f"the mean of the {asked.of}"
+    about = _ABOUT.get(asked.of, f"the mean of the {asked.of}")
     rows = [(name, readable(value)) for name, value in facts.items() if value is not None]
-    print_facts(f"{plan.users:,} reports, for {about}", rows)
+    print_facts(f"{facts['users']:,} reports, for {about}", rows)
     print_means(within, prior.units)
+
+
+_ABOUT = {
+    "distribution": "an estimated distribution",
+    "mean": "the mean of the users",
+    "difference": "the difference of the means of two halves",
+}
+
+
+def _of_question(asked: PlanOptions) -> None:
+    """A plan of a share, the distribution function or the median."""
+    from ...mechanisms import save_table
+    from ...mechanisms.files.table import SUFFIXES
+    from ..objectives.questions.asked import question_of
+    from ..planning.questions import plan_question
+
+    asked.refuse("for means", "--objective", "--method", "--confidence")
+    asked.refuse("for --of distribution", "--estimator", "--distance", "--seed")
+    asked.refuse("for means, distributions and categories", *MIXED)
+    require_place(asked.out, SUFFIXES, force=asked.force)
+    prior, notes = asked.prior_on(asked.knots, asked.units)
+    with spinner("planning") as told:
+        plan = plan_question(
+            prior, asked.of, lambda n: question_of(asked.of, n), users=asked.n, epsilon=asked.epsilon,
+            error=asked.error, progress=lambda tried, error: told(f"{tried:,.4g}, error {error:.4g}"),
+        )  # fmt: skip
+    if asked.out is not None:
+        save_table(plan.design.mechanism, asked.out)
+        if not asked.public:
+            notes.append(CARRIED)
+    for note in notes:
+        say(note)
+    if asked.out is not None:
+        say_wrote(asked.out, f"a table of {plan.design.mechanism.knots.size} knots")
+    facts: dict[str, Any] = {
+        "objective": plan.design.objective.key,
+        "method": plan.design.method,
+        "users": plan.users,
+        "epsilon": plan.epsilon,
+        "of": plan.of,
+        "predicted_error": plan.predicted_error,
+        "least_error": plan.least_error,
+        "status": str(plan.design.status),
+        "table": asked.out and str(asked.out),
+    }
+    if asked.as_json:
+        print_json(facts)
+        return
+    rows = [(name, readable(value)) for name, value in facts.items() if value is not None]
+    print_facts(f"{plan.users:,} reports, for {plan.of}", rows)
 
 
 def _of_categories(asked: PlanOptions, mixing: Mixing | None) -> None:
@@ -242,19 +310,24 @@ def _mean(prior: Prior, asked: PlanOptions, common: dict[str, Any]) -> BudgetPla
     from ..planning.mean import plan_epsilon, plan_error
     from ..planning.users import plan_users
 
-    options: dict[str, Any] = common | {"of": asked.of}
+    options: dict[str, Any] = common | {"of": OF_MEANS.get(asked.of, asked.of)}
+    # The difference of two halves varies as the mean of a quarter of all does.
+    parts = 4 if asked.of == "difference" else 1
+    n = None if asked.n is None else max(asked.n // parts, 1)
     with spinner("planning") as told:
-        if asked.n is None:
+        if n is None:
             assert asked.epsilon is not None
             assert asked.error is not None
-            return plan_users(
+            found = plan_users(
                 prior, asked.epsilon, asked.error, progress=lambda n, error: told(f"{n:,} users, error {error:.4g}"),
                 **options,
             )  # fmt: skip
-        if asked.error is not None:
-            return plan_epsilon(prior, asked.n, asked.error, progress=_telling(told), **options)
-        assert asked.epsilon is not None
-        return plan_error(prior, asked.n, asked.epsilon, **options)
+        elif asked.error is not None:
+            found = plan_epsilon(prior, n, asked.error, progress=_telling(told), **options)
+        else:
+            assert asked.epsilon is not None
+            found = plan_error(prior, n, asked.epsilon, **options)
+    return found
 
 
 def _distribution(prior: Prior, asked: PlanOptions, common: dict[str, Any]) -> DistributionPlan:
@@ -286,18 +359,19 @@ def _within(plan: BudgetPlan | DistributionPlan, confidence: float) -> dict[str,
     return {"": plan.within(confidence)} if isinstance(plan, BudgetPlan) else {}
 
 
-def _facts(plan: BudgetPlan | DistributionPlan) -> dict[str, Any]:
+def _facts(plan: BudgetPlan | DistributionPlan, of: str) -> dict[str, Any]:
     from ..planning.mean import BudgetPlan
 
+    parts = 4 if of == "difference" else 1
     facts: dict[str, Any] = {
         "objective": plan.design.objective.key,
         "method": plan.design.method,
-        "users": plan.users,
+        "users": plan.users * parts,
         "epsilon": plan.epsilon,
     }
     if isinstance(plan, BudgetPlan):
         return facts | {
-            "of": plan.of,
+            "of": of if of in OF_MEANS else plan.of,
             "predicted_error": plan.predicted_error,
             "least_error": plan.least_error,
             "least_epsilon": plan.least_epsilon,

@@ -55,6 +55,8 @@ def design_table(
     if method is not None and not isinstance(promise := as_promise(privacy), Pure):
         raise InputError(f"methods promise pure privacy, got {method.key} for {promise}: leave method out")
     tuned = {"uniform_share": uniform_share, "tolerance": tolerance}
+    if isinstance(asked, Objective) and isinstance(prior, asked.takes):
+        prior = asked.fitted(prior)
     problem = problem_for(prior, privacy, asked, outputs=outputs, general=general, **tuned)
     if problem.most is not None and (method is not None or as_floor):
         raise InputError("AtMost is for tables of the optimum, got a method or a floor form: leave that out")

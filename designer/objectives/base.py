@@ -228,6 +228,10 @@ class Objective(ABC):
         """Return what else is known of the best design, or proved by its evidence, as a sentence; empty for none."""
         return ""
 
+    def fitted(self, prior: Any) -> Any:
+        """Return the prior on the knots that a design needs; InputError where it has none such."""
+        return prior
+
     def check(self, problem: Problem) -> None:  # noqa: B027 -- most make sense everywhere
         """Raise InputError where the objective makes no sense for the problem."""
 

@@ -65,6 +65,9 @@ class Quantile(Workload):
         Users.
     share : float
         Of the values below the quantile, strictly between 0 and 1; 0.5 for the median.
+    within : tuple of float, optional
+        Where the quantile is expected, in units of the values: every threshold there is as likely as any other, and
+        none elsewhere. `off` then says nothing.
     off : float
         Standard deviation by which the prior's share below the quantile may be off, from 0 to 1. With 0 and many users
         reports tell one threshold alone, and no quantile but the prior's can be estimated from them.
@@ -87,12 +90,16 @@ class Quantile(Workload):
     n: int = 0
     share: float = 0.5
     off: float = OFF
+    within: tuple[float, float] | None = None
 
     takes = (Prior,)
 
-    def __init__(self, n: int, share: float = 0.5, off: float = OFF) -> None:
-        for name, value in (("queries", "quantile"), ("n", n), ("share", share), ("off", off)):
+    def __init__(self, n: int, share: float = 0.5, off: float = OFF, within: tuple[float, float] | None = None) -> None:
+        given = ("queries", "quantile"), ("n", n), ("share", share), ("off", off), ("within", within)
+        for name, value in given:
             object.__setattr__(self, name, value)
+        if within is not None and not within[0] < within[1]:
+            raise InputError(f"a quantile lies within a range from low to high, got {within[0]:g} to {within[1]:g}")
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
             raise InputError(f"a quantile needs the number of users, a whole number of at least 1, got {n!r}")
         if not 0 < share < 1:
@@ -104,7 +111,12 @@ class Quantile(Workload):
     def of_options(cls, options: Mapping[str, Any], asker: Asker) -> Quantile:
         if asker.users is None:
             raise InputError("a quantile needs --n N, the number of users: name it")
-        return cls(asker.users, **options)
+        told = dict(options)
+        if (text := told.pop("within", None)) is not None:
+            if "off" in told:
+                raise InputError("off is of no use where a quantile is expected within a range: leave one out")
+            told["within"] = _range_of(text)
+        return cls(asker.users, **told)
 
     @property
     def key(self) -> str:
@@ -132,7 +144,9 @@ class Quantile(Workload):
         return f"table for the quantile at {self.share:g} of {self.n:,} users"
 
     def parameters(self) -> dict[str, Any]:
-        return {"share": self.share, "off": self.off}
+        if self.within is None:
+            return {"share": self.share, "off": self.off}
+        return {"share": self.share, "within": list(self.within)}
 
     def facts(self, made: Any) -> dict[str, Any]:
         places = made.evidence.thresholds
@@ -158,9 +172,35 @@ class Quantile(Workload):
         density = (weights[1:] + weights[:-1]) / 2 / np.diff(knots)
         seen = density > 0
         places, below, density = places[seen], below[seen], density[seen]
+        if self.within is not None:
+            inside = (places > self.within[0]) & (places < self.within[1])
+            if not inside.any():
+                raise InputError(
+                    f"a quantile must be expected where the prior has values on both sides of a cut, got "
+                    f"{self.within[0]:g} to {self.within[1]:g}: widen within, or take more knots"
+                )
+            return places[inside], np.full(inside.sum(), 1 / inside.sum()), density[inside]
         at = int(np.abs(below - self.share).argmin())
         one = problem.ratio / (problem.ratio - 1) ** 2 + self.share * (1 - self.share)
         spread = math.sqrt(one / self.n + self.off**2) / density[at]
         likely = np.exp(-(((places - places[at]) / spread) ** 2) / 2)
         kept = likely > NEGLIGIBLE
         return places[kept], likely[kept] / likely[kept].sum(), density[kept]
+
+
+def _range_of(text: str) -> tuple[float, float]:
+    """Return the ends of LO:HI; InputError for another text.
+
+    Example
+    -------
+    >>> _range_of("10:30")
+    (10.0, 30.0)
+    """
+    low, colon, high = text.partition(":")
+    try:
+        found = float(low), float(high)
+    except ValueError:
+        colon, found = "", (0.0, 0.0)
+    if not colon or not np.isfinite(found).all():
+        raise InputError(f"within must be a range LO:HI, got {text!r}: write quantile:0.5,within=10:30")
+    return found

@@ -124,8 +124,30 @@ OBJECTIVES: Mapping[str, NamedObjective] = {
         (
             Option("share", float, "the values below it", 0.5),
             Option("off", float, "by how much the prior's share below it may be off", 0.05),
+            Option("within", str, "where it is expected, LO:HI, instead of off"),
         ),
         ("--omit-prior",),
+    ),
+    "share": NamedObjective(
+        "questions.share:Share",
+        "a table for a share",
+        "the shortest interval of the share above a threshold, by --n people",
+        "share:0.5",
+        (Option("above", float, "the threshold"),),
+        ("--uniform-share", "--omit-prior"),
+    ),
+    "cdf": NamedObjective(
+        "questions.cdf:Cdf",
+        "a table for the distribution function",
+        "the shortest intervals of the distribution function, by --n people",
+        "cdf:0.3",
+        (
+            Option("mean", float, "the weight of the mean's interval beside them", 0),
+            Option("largest", bool, "the largest length counts"),
+            Option("by", str, "cuts even, or by the prior", "even"),
+            Option("cuts", int, "how many", 41),
+        ),
+        ("--uniform-share", "--omit-prior"),
     ),
 }  # fmt: skip
 """What the command line calls them, each with what it may be told, the first without its key."""

@@ -9,10 +9,13 @@ from typing import Any, Literal
 from ..estimate import NumberEstimate
 from ..intervals import CONFIDENCE, Interval, check_confidence
 from ..means.mean import MeanEstimate
-from .explained import Explained
+from .bounds import Bounds
 
 Ends = Callable[[float], tuple[float, float]]
-"""From a confidence to how small and how large a number can be."""
+"""From a confidence to how small and how large a number can be: a `Question`, or else without further facts."""
+
+REFUTED = 0.01
+"""Level at which reports refute an assumption: the interval without it is then said as well."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,18 +25,37 @@ class Question:
     Example
     -------
     >>> import numpy as np
+    >>> from .explained import Explained
     >>> nothing_said = Explained(np.array([0.0, 2.0]), np.empty((0, 2)), np.empty(0), between=False)
     >>> Question(nothing_said, "share", (1.0, 2.0))(0.95)
     (0.0, 1.0)
     """
 
-    explained: Explained
+    explained: Bounds
     of: Literal["ends", "share", "share_above", "quantile", "variance"]
     about: tuple[Any, ...] = ()
 
     def __call__(self, confidence: float) -> tuple[float, float]:
         """Return how small and how large the number can be."""
         return getattr(self.explained, self.of)(*self.about, confidence)
+
+    def facts(self, confidence: float) -> dict[str, Any]:
+        """Return what stands beside an interval: by what it is, what it assumes, and how short an honest one can be.
+
+        Where reports refute what is assumed, the interval without it, too.
+
+        The shortest possible length is at the estimated distribution, on average; None where none is known.
+        """
+        found = {
+            "shortest_possible": self.explained.shortest(self.of, self.about, confidence),
+            "assumed": self.explained.assumed,
+            "assumption_p_value": self.explained.assumption_p_value(),
+            "interval": self.explained.method,
+        }
+        p_value = found["assumption_p_value"]
+        if p_value is not None and p_value < REFUTED and (free := self.explained.unassumed()) is not None:
+            found["without_assumption"] = list(Question(free, self.of, self.about)(confidence))
+        return found
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,6 +81,14 @@ class BoundedNumber(NumberEstimate):
         """Return the least and the largest, and the value if it is outside; InputError for a bad confidence."""
         return _held(self.value, self.ends, confidence)
 
+    @property
+    def shortest_possible(self) -> float | None:
+        """What no honest interval is shorter than, on average at the estimated distribution; None if unknown."""
+        return _facts(self.ends, CONFIDENCE).get("shortest_possible")
+
+    def to_dict(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
+        return super().to_dict(confidence) | _facts(self.ends, confidence)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BoundedMean(MeanEstimate):
@@ -75,6 +105,18 @@ class BoundedMean(MeanEstimate):
     def interval(self, confidence: float = CONFIDENCE) -> Interval:
         """Return the least and the largest, and the value if it is outside; InputError for a bad confidence."""
         return _held(self.value, self.ends, confidence)
+
+    @property
+    def shortest_possible(self) -> float | None:
+        """What no honest interval is shorter than, on average at the estimated distribution; None if unknown."""
+        return _facts(self.ends, CONFIDENCE).get("shortest_possible")
+
+    def to_dict(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
+        return super().to_dict(confidence) | _facts(self.ends, confidence)
+
+
+def _facts(ends: Ends, confidence: float) -> dict[str, Any]:
+    return ends.facts(confidence) if isinstance(ends, Question) else {}
 
 
 def _held(value: float, ends: Ends, confidence: float) -> Interval:

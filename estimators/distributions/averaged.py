@@ -87,7 +87,7 @@ def averaged(parts: Sequence[DistributionEstimate], shares: np.ndarray) -> Distr
     [array([0.77, 0.23]), array([0.664, 0.336]), array([0.717, 0.283])]
     """
     first, fits = parts[0], [part.fit for part in parts]
-    explained = [part.explained for part in parts if part.explained is not None]
+    explained = [part.explained for part in parts if isinstance(part.explained, Explained)]
     value = np.einsum("g,gk->k", shares, [part.value for part in parts])
     fit = MixtureFit(
         value,

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ...mechanisms.display.summary import Profile, Told
 from ...mechanisms.errors import InputError
 from ...solvers.likelihood.fit import MixtureFit
-from ..assumption_free.explained import Explained
+from ..assumption_free.bounds import Bounds
 from ..assumption_free.linear_numbers import BoundedMean, BoundedNumber, Question
 from ..estimate import Estimate, NumberEstimate
 from ..input_grid import InputGrid
@@ -100,8 +100,8 @@ class DistributionEstimate(Estimate):
     target : {"population"}
     smooth : SmoothFit, optional
         For "smooth": the fits that it averages, and draws from what they leave open if the distribution is as smooth.
-    explained : Explained, optional
-        What the reports say of all distributions: where intervals come from.
+    explained : Bounds, optional
+        What the reports say of all distributions, or of those of a declared class: where intervals come from.
     rounds : mapping of str to DistributionEstimate
         Of rounds, what each one's own reports say, by name.
     instead_of : str
@@ -129,7 +129,7 @@ class DistributionEstimate(Estimate):
     components: int
     target: Target = "population"
     smooth: SmoothFit | None = None
-    explained: Explained | None = None
+    explained: Bounds | None = None
     rounds: Mapping[str, DistributionEstimate] = field(default_factory=dict)
     instead_of: str = ""
 

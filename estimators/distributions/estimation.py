@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,10 +10,15 @@ import numpy as np
 
 from ...mechanisms.errors import InputError, SolverError, unwired
 from ...mechanisms.registered import registered
+from ...mechanisms.sampling.domain import rounding_weights
 from ...solvers import Progress
 from ...solvers.likelihood.fit import Method, fit_mixture
+from ..affine_pairs.intervals import AffinePairs
+from ..affine_pairs.outcomes import Outcomes
+from ..assumption_free.bounds import Bounds
 from ..assumption_free.explained import Explained
-from ..assumption_free.points import at_points
+from ..assumption_free.points import AtPoints, at_points
+from ..assumptions.base import Assumed, Assumption
 from ..counting.counts import ReportCounts
 from ..input_grid import InputGrid
 from ..methods import DISTRIBUTION_METHODS, DISTRIBUTIONS, DistributionMethod, unknown
@@ -31,6 +36,10 @@ TOGETHER = 1 / 64
 values between them were mixtures: what that is off by falls with the square of it."""
 
 
+LEAST_USERS = 20
+"""Of whom some choose estimates and the others make them; of fewer intervals are strict bounds."""
+
+
 def estimate_distribution(
     counts: ReportCounts,
     *,
@@ -43,6 +52,7 @@ def estimate_distribution(
     rule: Rule | None = None,
     operation: Operation | None = None,
     least_components: int | None = None,
+    assume: Assumption | Sequence[Assumption] = (),
     progress: Callable[[Progress], None] | None = None,
     split_progress: Callable[[int, int], None] | None = None,
 ) -> DistributionEstimate:
@@ -73,6 +83,9 @@ def estimate_distribution(
         1e-3. (Plain EM that is stopped early smooths too; `solver="em", loglik_change=1e-3` is what the papers run.)
     threshold, rule, operation, least_components : optional
         For "mr", as `mixture_reduction` has them.
+    assume : Assumption or sequence of Assumption
+        What intervals may assume of the distribution, all of it: `Factor`, `Shape`, `Unimodal`, `Monotone` of
+        `estimators.assumptions`. Default: nothing. The estimate itself does not use it.
     progress, split_progress : callable, optional
         Called at the start of a fit and after each step, and for "smooth" with the sets of masses tried and of all.
 
@@ -84,7 +97,8 @@ def estimate_distribution(
     ------
     InputError
         An unknown method, a setting of another method, tables whose knots disagree (say which
-        grid), a service without reports, services that have not measured one value.
+        grid), a service without reports, services that have not measured one value; assumptions that do not fit the
+        tables or each other, or of rounds or users of several services, whose intervals assume nothing.
 
     Example
     -------
@@ -116,7 +130,7 @@ def estimate_distribution(
         takers = [name for name, other in DISTRIBUTIONS.items() if useless[0] in other.settings]
         raise InputError(f"{useless[0]} is for {', '.join(takers)}, got method {method!r}: leave it out")
     place = InputGrid.common(counts.mechanisms) if grid is None else grid
-    progresses = {"progress": progress, "split_progress": split_progress}
+    progresses: dict[str, Any] = {"progress": progress, "split_progress": split_progress, "assume": _listed(assume)}
     if not counts.rounds:
         require_one_value(counts)
         return _estimated(counts, place, method, given, **progresses)
@@ -139,6 +153,7 @@ def _estimated(
     *,
     progress: Callable[[Progress], None] | None,
     split_progress: Callable[[int, int], None] | None,
+    assume: tuple[Assumption, ...],
 ) -> DistributionEstimate:
     """The fit to one likelihood of all reports."""
     entry = DISTRIBUTIONS[method]
@@ -147,7 +162,9 @@ def _estimated(
     except SolverError:  # of reports of nearly one value no log density may be found; the exact fit always is
         if not entry.instead:
             raise
-        exact = _estimated(counts, place, entry.instead, {}, progress=progress, split_progress=split_progress)
+        exact = _estimated(
+            counts, place, entry.instead, {}, progress=progress, split_progress=split_progress, assume=assume
+        )
         return replace(exact, instead_of=method)
     return DistributionEstimate(
         place,
@@ -158,7 +175,7 @@ def _estimated(
         found.fit,
         found.components,
         smooth=found.smooth,
-        explained=None if method == BIASED else _explained(counts, place, found.fit.weights),
+        explained=None if method == BIASED else _explained(counts, place, found.fit.weights, assume),
     )
 
 
@@ -168,8 +185,20 @@ def _taken(method: DistributionMethod) -> Way:
     return registered("optldp.estimators.distributions", DISTRIBUTIONS[method].at, "method", method)
 
 
-def _explained(counts: ReportCounts, grid: InputGrid, weights: np.ndarray) -> Explained:
-    """What the reports say of all distributions."""
+def _listed(assume: Assumption | Sequence[Assumption]) -> tuple[Assumption, ...]:
+    return (assume,) if isinstance(assume, Assumption) else tuple(assume)
+
+
+def _explained(counts: ReportCounts, grid: InputGrid, weights: np.ndarray, assume: tuple[Assumption, ...]) -> Bounds:
+    """What the reports say of all distributions, or of those that are assumed."""
+    if (outcomes := Outcomes.of(counts)) is not None and outcomes.n >= LEAST_USERS:
+        held = Assumed.of(assume, outcomes.points, _likely(counts, outcomes.points))
+        return AffinePairs(outcomes, held, _at(outcomes.points, at_points(grid, weights, counts.mechanisms)))
+    if assume:
+        raise InputError(
+            f"an assumption is for reports of users who sent one each, at least {LEAST_USERS}, got rounds, users of "
+            "several services or fewer users: leave it out"
+        )
     seen = at_points(grid, weights, counts.mechanisms)
     if seen.between and not counts.rounds and any(len(group.services) > 1 for group in counts.groups):
         finer = _finer(seen.points)
@@ -178,6 +207,19 @@ def _explained(counts: ReportCounts, grid: InputGrid, weights: np.ndarray) -> Ex
             return Explained.of(likelihood, finer, fit_mixture(likelihood).weights, between=True)
     likelihood = likelihood_of(counts, InputGrid.knots(seen.points))
     return Explained.of(likelihood, seen.points, seen.weights, between=seen.between)
+
+
+def _at(points: np.ndarray, seen: AtPoints) -> np.ndarray:
+    """Masses elsewhere, as they are rounded to points."""
+    index, right = rounding_weights(points, np.clip(seen.points, points[0], points[-1]))
+    found = np.bincount(index, seen.weights * (1.0 - right), points.size)
+    return found + np.bincount(index + 1, seen.weights * right, points.size)
+
+
+def _likely(counts: ReportCounts, points: np.ndarray) -> np.ndarray | None:
+    """The prior that a table carries on all knots, which the choice of estimates begins at."""
+    held = (table.prior.weights for table in counts.mechanisms if table.prior and table.knots.size == points.size)
+    return next(held, None)
 
 
 def _finer(points: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ s / sqrt(pi . s).  A step costs O(m^3 + m^2 K) for m patterns; about ten suffice
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,7 +64,7 @@ def weigh_patterns(program: FrequencyProgram, patterns: Array, *, tolerance: flo
     >>> found.weights.round(4)   # randomised response: 0.25 (3, 1) and 0.25 (1, 3)
     array([0.  , 0.25, 0.25])
     """
-    path = _Path(program, patterns)
+    path = _TracePath(program, patterns)
     for _ in range(MAX_STEPS):
         gap = path.refresh()
         if gap <= tolerance and np.abs(path.shortfall).max() <= FEASIBLE:
@@ -75,35 +76,48 @@ def weigh_patterns(program: FrequencyProgram, patterns: Array, *, tolerance: flo
     return PatternWeights(path.c, path.lam, path.H)
 
 
-class _Path:
-    """Weights c, multipliers lambda and reduced costs y = lambda . s - s^T W s / (pi . s) on the way."""
+class WeightPath(ABC):
+    """Weights c, multipliers lambda and reduced costs y = lambda . s + df/dc_s of a convex f on the way to the least f.
 
-    def __init__(self, program: FrequencyProgram, patterns: Array) -> None:
-        self.square = program.square
-        self.s, self.scaled = patterns, program.seen(patterns / np.sqrt(program.prior @ patterns))
+    Parameters
+    ----------
+    patterns : (K, m) ndarray
+        With the all-1 pattern and the K patterns with one E among them.
+    """
+
+    gradient: Array
+
+    def __init__(self, patterns: Array) -> None:
+        self.s = patterns
         self.c = np.full(patterns.shape[1], 1 / patterns.sum(1).mean())
-        self._differentiate()
+        self.differentiate()
         level = 1.2 * (-self.gradient / patterns.sum(0)).max()  # y > 0 everywhere
         self.lam = np.full(len(patterns), level)
         self.y = self.gradient + self.lam @ patterns
 
-    def _differentiate(self) -> None:
-        information = (self.scaled * self.c) @ self.scaled.T
-        inverse = np.linalg.inv(information)
-        self.H: Array = (inverse + inverse.T) / 2
-        self.WA = self.H @ (self.H @ self.scaled)
-        self.gradient = -np.einsum("xs,xs->s", self.scaled, self.WA)
+    @abstractmethod
+    def differentiate(self) -> None:
+        """Bring `gradient`, df/dc, up to date."""
+
+    @abstractmethod
+    def hessian(self) -> Array:
+        """Return the second derivatives (m, m) of f, positive semidefinite, where it was differentiated last."""
+
+    @property
+    @abstractmethod
+    def size(self) -> float:
+        """What the gap is a share of."""
 
     def refresh(self) -> float:
         """Bring residuals up to date and return the gap, a share of the error."""
-        self._differentiate()
+        self.differentiate()
         self.shortfall = 1 - self.s @ self.c
         self.residual = self.gradient + self.lam @ self.s - self.y
-        return float((self.c @ self.y + np.abs(self.residual) @ self.c) / (np.trace(self.H) - self.square))
+        return float((self.c @ self.y + np.abs(self.residual) @ self.c) / self.size)
 
     def step(self) -> None:
         """One predictor-corrector step (Mehrotra, 1992)."""
-        hessian = 2 * (self.scaled.T @ self.WA) * (self.scaled.T @ (self.H @ self.scaled))
+        hessian = self.hessian()
         hessian[np.diag_indices_from(hessian)] += self.y / self.c
         self.factor = cho_factor(hessian, lower=True, overwrite_a=True, check_finite=False)
         self.solved = cho_solve(self.factor, self.s.T, check_finite=False)
@@ -122,6 +136,29 @@ class _Path:
         dlam = np.linalg.solve(self.schur, self.s @ free - self.shortfall)
         dc = free - self.solved @ dlam
         return dc, dlam, (target - self.y * dc) / self.c
+
+
+class _TracePath(WeightPath):
+    """The way to the least tr(C M^-1)."""
+
+    def __init__(self, program: FrequencyProgram, patterns: Array) -> None:
+        self.square = program.square
+        self.scaled = program.seen(patterns / np.sqrt(program.prior @ patterns))
+        super().__init__(patterns)
+
+    def differentiate(self) -> None:
+        information = (self.scaled * self.c) @ self.scaled.T
+        inverse = np.linalg.inv(information)
+        self.H: Array = (inverse + inverse.T) / 2
+        self.WA = self.H @ (self.H @ self.scaled)
+        self.gradient = -np.einsum("xs,xs->s", self.scaled, self.WA)
+
+    def hessian(self) -> Array:
+        return 2 * (self.scaled.T @ self.WA) * (self.scaled.T @ (self.H @ self.scaled))
+
+    @property
+    def size(self) -> float:
+        return float(np.trace(self.H) - self.square)
 
 
 def _largest_step(values: Array, change: Array) -> float:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import Array, Flags
-from .paths import Problem, best_weights, follow
+from ..arrays import Array, Flags, Indices
+from .paths import Followed, Problem, best_weights, follow
 
 RIDGES = 10.0 ** -np.arange(0.0, 15.0)
 """Ridges that linear estimates are made with, relative to the matrix's largest squared singular value: the last is
@@ -97,19 +97,45 @@ class Ball:
         array([0.571, 0.571])
         """
         low, size = functionals.min(axis=1), np.ptp(functionals, axis=1)
+        h, moved = self.estimates(functionals, reach)
         bounds = functionals.max(axis=1)  # what h = 0 proves
+        if not moved.any():
+            return bounds
+        h, a = h[moved], functionals[moved]
+        rho = float(np.sqrt(self.nearest.least + reach**2))
+        # Relative to the smallest entry and to size one, as rounding errors of large entries would be the bound's.
+        h, a = h / size[moved, None], (a - low[moved, None]) / size[moved, None]
+        proved = h @ self.centre + rho * np.sqrt((h**2).sum(axis=1)) + (a - h @ self.matrix).max(axis=1)
+        bounds[moved] = np.minimum(bounds[moved], low[moved] + size[moved] * proved)
+        return bounds
+
+    def estimates(self, functionals: Array, reach: float) -> tuple[Array, Flags]:
+        r"""Return the h (F, r) that prove these bounds, and which are not zero.
+
+        Example
+        -------
+        >>> ball = Ball(np.eye(2), np.array([0.5, 0.5]))
+        >>> ball.estimates(np.eye(2), 0.1)[0].round(3)
+        array([[ 0.5, -0.5],
+               [-0.5,  0.5]])
+        """
+        h, some = np.zeros((len(functionals), len(self.matrix))), np.zeros(len(functionals), dtype=bool)
+        matter, size, found = self._followed(functionals, reach)
+        moved = found.tau > 0
+        which = matter[moved]
+        off = (found.weights[moved] @ self.matrix.T - self.centre) / found.tau[moved, None]
+        h[which], some[which] = size[which, None] * off, True
+        return h, some
+
+    def _followed(self, functionals: Array, reach: float) -> tuple[Indices, Array, Followed]:
+        """Which functionals are no constants, how far each ranges, and where the paths of those ended."""
+        low, size = functionals.min(axis=1), np.ptp(functionals, axis=1)
         matter = np.flatnonzero(size > 0)
         if not (len(self.matrix) and matter.size):
-            return bounds
+            return matter[:0], size, Followed(np.empty((0, functionals.shape[1])), np.empty(0))
         rho = float(np.sqrt(self.nearest.least + reach**2))
         a = (functionals[matter] - low[matter, None]) / size[matter, None]
-        found = follow(self.nearest.problem, a, self.nearest.active, 0.0, radius=rho)
-        moved = found.tau > 0
-        h = (found.weights[moved] @ self.matrix.T - self.centre) / found.tau[moved, None]
-        proved = h @ self.centre + rho * np.sqrt((h**2).sum(axis=1)) + (a[moved] - h @ self.matrix).max(axis=1)
-        some = matter[moved]
-        bounds[some] = np.minimum(bounds[some], low[some] + size[some] * proved)
-        return bounds
+        return matter, size, follow(self.nearest.problem, a, self.nearest.active, 0.0, radius=rho)
 
     @cached_property
     def _spectrum(self) -> tuple[Array, Array]:

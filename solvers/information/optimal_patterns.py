@@ -127,8 +127,8 @@ def solve_information(
 def whole_table(patterns: Array, weights: Array, ratio: float) -> Array:
     """Return the columns c theta with rows that sum to one to rounding.
 
-    The weights change as little as can be, relatively; what few patterns cannot make up is a last column of its own, of
-    nearly equal numbers.
+    The weights change as little as can be, relatively, and those that fall to zero are left out; what few patterns
+    cannot make up is a last column of its own, of nearly equal numbers.
 
     Example
     -------
@@ -138,8 +138,8 @@ def whole_table(patterns: Array, weights: Array, ratio: float) -> Array:
     """
     for _ in range(POLISHES):
         scaled = patterns * weights
-        weights = weights * (1 + np.linalg.lstsq(scaled, 1 - scaled.sum(1))[0])
-    table = patterns * weights
+        weights = np.maximum(weights * (1 + np.linalg.lstsq(scaled, 1 - scaled.sum(1))[0]), 0.0)
+    table = (patterns * weights)[:, weights > 0]
     missing = 1 - table.sum(1)
     if np.abs(missing).max() <= WHOLE:
         return table

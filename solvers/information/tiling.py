@@ -80,20 +80,54 @@ def best_tiling(program: InformationProgram) -> Tiling:
            [0., 1.]])
     """
     size, excess = program.size, program.ratio - 1
-    lengths = np.where(
-        np.triu(np.ones((size + 1, size + 1)), 1) > 0, program.values(interval_masses(program.prior)), -np.inf
-    )
+    heaviest = heaviest_tilings(program.values(interval_masses(program.prior)), excess)
+    first, last = np.nonzero(heaviest.shares)
+    knots = np.arange(size)[:, None]
+    marks = ((knots >= first) & (knots < last)).astype(np.float64)
+    theta = heaviest.shares[first, last] / (heaviest.shares.sum() + excess)  # one path: every knot is covered once
+    return Tiling(marks, theta, heaviest.multipliers, heaviest.passes)
+
+
+@dataclass(frozen=True, eq=False)
+class HeaviestTilings:
+    """What a linear function of the weights of intervals is at most.
+
+    Attributes
+    ----------
+    shares : (n + 1, n + 1) ndarray
+        Of the best paths, by the arcs that they use: intervals [a, b).
+    multipliers : (n,) ndarray
+        lambda: no interval is worth more than lambda . c, and its sum is what all weights are worth at most.
+    passes : int
+    """
+
+    shares: Array
+    multipliers: Array
+    passes: int
+
+
+def heaviest_tilings(values: Array, excess: float) -> HeaviestTilings:
+    """Return the weights of intervals that cover all knots alike and are worth most, each interval worth its value.
+
+    Parameters
+    ----------
+    values : (n + 1, n + 1) ndarray
+        Of the interval [a, b) at [a, b], a < b; what stands elsewhere is not read.
+    excess : float
+        E - 1.
+
+    Example
+    -------
+    >>> heaviest_tilings(np.triu(np.ones((3, 3)), 1), 1.0).multipliers   # two cells of one knot are worth most
+    array([0.33333333, 0.33333333])
+    """
+    lengths = np.where(np.triu(np.ones(values.shape), 1) > 0, values, -np.inf)
     value, passes = 0.0, 1
     reach, cells, gains = _longest(lengths, value)
     while gains > value * (cells + excess) and passes < MAX_PASSES:
         value, passes = gains / (cells + excess), passes + 1
         reach, cells, gains = _longest(lengths, value)
-    weights = _mixed_paths(lengths, value, reach)
-    first, last = np.nonzero(weights)
-    knots = np.arange(size)[:, None]
-    marks = ((knots >= first) & (knots < last)).astype(np.float64)
-    theta = weights[first, last] / (weights.sum() + excess)  # one path in all: every knot is covered once
-    return Tiling(marks, theta, (reach[1:] - reach[:-1]) / excess, passes)
+    return HeaviestTilings(_mixed_paths(lengths, value, reach), (reach[1:] - reach[:-1]) / excess, passes)
 
 
 def _longest(lengths: Array, value: float) -> tuple[Array, int, float]:

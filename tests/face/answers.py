@@ -53,6 +53,7 @@ from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.projective_geometry import projective_geometry
 from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
+from optldp.mechanisms.shuffling import Shuffled
 from optldp.mechanisms.third_party import adopt
 
 from ..estimators.test_estimate import ANSWERS as ESTIMATES
@@ -115,6 +116,7 @@ def answers() -> dict[str, Any]:
         "clips": clip_curve(design(prior, 1.0, objective=Error(1000))),
         "comparison": rows,
         "a row": rows[0],
+        "mixed reports": Shuffled(grr, 1000, 1e-6),
         "bounds": bounds(prior, [1.0], methods=["duchi"]),
         "sweep": sweep({HARM: prior}, [1.0], methods=["duchi"]),
         "oracles": compare_categorical(jobs.weights, 1.0),

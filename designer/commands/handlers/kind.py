@@ -64,6 +64,9 @@ class Kind(ABC, Generic[M]):
     has_table: ClassVar[bool] = False
     """Whether the probability of each output is written down for every value of a number."""
 
+    assumes: ClassVar[bool] = False
+    """Whether intervals may assume something of the distribution of its values."""
+
     holds: ClassVar[tuple[str, ...]] = ()
     """Options of `perturb` by which `held` finds values in the data."""
 

@@ -17,7 +17,7 @@ from ..options.trusted_prior import trusted_weights
 from ..output.output import number, say, share_progress, told_of_reports
 from ..output.participation import say_participation
 from .kind import Found, Service
-from .number_fits import mean_found, ratio_facts, told_fit, with_rounds
+from .number_fits import mean_found, of_another_table, ratio_facts, told_fit, with_rounds
 
 if TYPE_CHECKING:
     from ....estimators import BiasAwareMean, DistributionEstimate, InputGrid, MeanEstimate, ReportCounts
@@ -49,8 +49,10 @@ def estimate_numbers(services: Sequence[Service], asked: EstimateOptions) -> Fou
 def require_method(asked: EstimateOptions, alone: bool, *, rows: bool = False) -> None:
     """Refuse combinations of options that contradict each other; means in rows, unlike one mean, can be written."""
     method, of = asked.method, asked.of or "mean"
-    if method != BIAS_AWARE:
-        asked.refuse(f"for --method {BIAS_AWARE}, a mean", "--prior")
+    if method != BIAS_AWARE and not asked.assume:
+        asked.refuse(f"for --assume, and --method {BIAS_AWARE}, a mean", "--prior")
+    if asked.assume and (of == "queries" or method in (*MEAN_METHODS, BIAS_AWARE)):
+        asked.refuse(f"for estimated distributions, not {method or of}", "--assume")
     if of != "mean" and method in (*MEAN_METHODS, BIAS_AWARE):
         raise InputError(
             f"--method {method} estimates a mean, not {of}: use one of {', '.join(DISTRIBUTION_METHODS)}, or --of mean"
@@ -80,6 +82,8 @@ def require_method(asked: EstimateOptions, alone: bool, *, rows: bool = False) -
 def with_bias(asked: EstimateOptions, tables: Sequence[Any], *, written: bool = True) -> EstimateOptions:
     """Return what is asked with the bias-aware method where that is meant: a prior to trust, or tables made for it."""
     usual = asked.method is None and asked.of in (None, "mean") and asked.winsorise is None and not asked.raw
+    if usual and asked.assume:  # the mean of a distribution of which something is assumed
+        return replace(asked, method_text="smooth")
     made = any(table.provenance.is_for_error for table in tables)
     if usual and (made or asked.prior_file is not None):
         asked = replace(asked, method_text=BIAS_AWARE)
@@ -229,7 +233,10 @@ def told_by_counts(
             facts["bias"] = _bias(counts, estimate)
         if (period := period_of(table)) is not None:
             facts["circular_mean"], facts["resultant_length"] = estimate.circular_mean(period)
-    return with_rounds(told_fit(estimate, table.units, facts, asked), estimate.rounds, asked)
+    found = told_fit(estimate, table.units, facts, asked)
+    if len(counts.mechanisms) == 1 and not estimate.rounds and (note := of_another_table(table, found)) is not None:
+        say(note)
+    return with_rounds(found, estimate.rounds, asked)
 
 
 def period_of(table: TabulatedMechanism) -> float | None:
@@ -324,6 +331,14 @@ def _fitted(counts: ReportCounts, grid: InputGrid | None, asked: EstimateOptions
     method: Any = asked.method or "smooth"
     stops: dict[str | None, dict[str, Any]] = {"loglik": {"solver": "em", "loglik_change": LOGLIK_CHANGE}}
     options = wired("stop", stops | {"certificate": {}, None: {}}, asked.told.get("stop"))
+    if asked.assume:
+        from ..options.assumed import assumptions_of
+
+        options["assume"], measured = assumptions_of(asked.assume, asked.prior_file, counts, asked.assume_from)
+        for line in measured:
+            say(line)
+    elif asked.assume_from:
+        raise InputError("--assume-from measures what --assume asks for, got none: add --assume shape=1.1")
     with share_progress(f"estimating by {method}") as update:
         return estimate_distribution(
             counts,

@@ -9,6 +9,7 @@ import numpy as np
 
 from ....estimators.intervals import each_of
 from ....mechanisms.errors import unwired
+from ....mechanisms.promise import Pure
 from ..output.output import number, say
 from .kind import Found, Rows, split
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from ....estimators import DistributionEstimate, Estimate, MeanEstimate, ReportCounts
     from ....estimators.estimate import NumberEstimate
+    from ....mechanisms import TabulatedMechanism
     from .options import EstimateOptions
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -45,12 +47,38 @@ def told_fit(estimate: DistributionEstimate, units: str, facts: dict[str, Any], 
     if (limit := asked.above) is not None:
         share, after = estimate.probability_above(limit).to_dict(asked.confidence), _places(estimate, limit)[1]
         facts["above"] = {"limit": limit, "next_knot": after, **share}
-        if after is not None:
+        if after is not None and f"{after:g}" != f"{limit:g}":  # a table for this share has knots as near as that
             say(
                 f"note: a value between {limit:g} and {after:g} is reported as either, by chance: the low end is of "
                 f"all above {limit:g}, the high end of those from {after:g} on, and how many lie between cannot be told"
             )
     return _found(estimate, units, facts, asked)
+
+
+def of_another_table(table: TabulatedMechanism, found: Found) -> str | None:
+    """Return what a table for the question would have told, where this one tells far less; None where it does not."""
+    from ...objectives.questions.other_tables import FAR_BETTER, MANY, arm_of_a_share, shorter_for_distributions
+
+    facts, n = found.facts, found.facts["n"]
+    if (above := facts.get("above")) is not None and n >= MANY and isinstance(table.promise, Pure):
+        arm, half = arm_of_a_share(above["value"], table.epsilon, n), (above["high"] - above["low"]) / 2
+        if arm < FAR_BETTER * half:
+            return (
+                f"note: a table for this share alone would give +-{arm:.2g} instead of +-{half:.2g}: "
+                f"design --objective share:above={above['limit']:g}"
+            )
+    told = found.more.get("quantiles", [])
+    if not told or not table.provenance.claims_unbiased or table.prior is None:
+        return None
+    ratio = shorter_for_distributions(table, table.prior.weights, n)
+    if ratio is None:
+        return None
+    middle = min(told, key=lambda one: abs(one["quantile"] - 0.5))
+    half = (middle["high"] - middle["low"]) / 2
+    return (
+        f"note: a table for distributions would give about +-{ratio * half:.2g} instead of +-{half:.2g}: "
+        "design --objective cdf"
+    )
 
 
 def with_rounds(made: Found, rounds: Mapping[str, Estimate], asked: EstimateOptions) -> Found:
@@ -250,4 +278,32 @@ def _quantiles(estimate: DistributionEstimate, units: str, asked: EstimateOption
     cells = [
         [f"{one['quantile']:g}", *(said_on(one[name], units) or number(one[name]) for name in names)] for one in found
     ]
-    return Found("fit", facts, {"quantiles": found}, Rows("quantiles of the values", ["quantile", *names], cells))
+    lines = [f"  {one['quantile']:g}: {line}" for one in found if (line := _none_below(one, units))]
+    last = "\n".join([*([] if found[0].get("assumed") is None else [_assumed(found[0])]), *lines]) or None
+    rows = Rows("quantiles of the values", ["quantile", *names], cells, last)
+    return Found("fit", facts, {"quantiles": found}, rows)
+
+
+def _none_below(told: Mapping[str, Any], units: str) -> str:
+    """Return how short an honest interval can be, in words, and the interval without an assumption that is refuted."""
+    from ....estimators.reading.formats.axis import length_on, said_on
+
+    if told.get("shortest_possible") is None:
+        return ""
+    shortest = length_on(told["shortest_possible"], units) or number(told["shortest_possible"])
+    words = f"no honest interval below {shortest} long"
+    if (ends := told.get("without_assumption")) is not None:
+        low, high = (said_on(end, units) or number(end) for end in ends)
+        words += f"; [{low}, {high}] without what is assumed"
+    return words
+
+
+def _assumed(told: Mapping[str, Any]) -> str:
+    """Return what intervals assume, and what the reports say of it, in words."""
+    if told["interval"] != "affine-pair":
+        return "intervals are strict bounds: of distributions hardest for them they hold less often than they say"
+    p_value = told["assumption_p_value"]
+    if p_value is None:
+        return "intervals assume nothing of the distribution"
+    said = "refute it" if "without_assumption" in told else "do not refute it"
+    return f"intervals assume {told['assumed']}; the reports {said} (p-value {p_value:.3g})"

@@ -49,6 +49,7 @@ class Numbers(Kind[TabulatedMechanism]):
     by_itself: ClassVar[bool] = False
     of_one_column: ClassVar[bool] = True
     has_table: ClassVar[bool] = True
+    assumes: ClassVar[bool] = True
     holds: ClassVar[tuple[str, ...]] = NUMBERS
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:

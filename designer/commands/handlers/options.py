@@ -22,6 +22,7 @@ from ....estimators.methods import (
 from ....estimators.reading.columns.simulated_columns import REPORT
 from ....mechanisms.errors import InputError
 from ....mechanisms.option_grammar import Option, Taken, asked_for, name_asked, told_in_words
+from ..options.assumed import ASSUMPTIONS
 from ..options.differences import ContrastOptions
 from ..options.shared import (
     CONFIDENCE,
@@ -216,11 +217,31 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         float | None,
         typer.Option("--above", help="Add the probability of values above this."),
     ] = None
+    assume: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--assume",
+            metavar=f"<{'|'.join(ASSUMPTIONS)}>",
+            help="What intervals of distributions of numbers may assume, all of it where repeated; by default nothing. "
+            "shape=1.1,exempt=0.01: the ratio to the prior changes by at most a tenth per hundredth of the range, but "
+            "for 1% of people. trust=3: each weight of the prior is right within a factor of 3. unimodal=20: one peak, "
+            "there. monotone=50: the density falls beyond it. The prior is --prior's, or the table's.",
+        ),
+    ] = None
+    assume_from: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(
+            "--assume-from",
+            metavar="OLD OLDER",
+            help="Two earlier priors, like --prior: how many people had to be exempt from --assume between them, which "
+            "is taken where it does not say how many.",
+        ),
+    ] = None
     prior_file: Annotated[
         Path | None,
         typer.Option(
             "--prior",
-            help="bias-aware, and --of reports: CSV or Parquet with columns value and weight, last year's for "
+            help="--assume, bias-aware, and --of reports: CSV or Parquet, columns value and weight, last year's for "
             "instance. Default: the prior that a table carries.",
         ),
     ] = None

@@ -85,6 +85,16 @@ class DesignOptions(ObjectiveOptions, MixingOptions):
             rich_help_panel=PANEL,
         ),
     ] = "expected"
+    of: Annotated[
+        str | None,
+        typer.Option(
+            "--of",
+            metavar="QUESTION",
+            help="What will be asked of the reports, instead of --objective: mean, difference, median, "
+            "share:above=20, cdf, or mean,cdf for both. But for the first two add --n.",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
     circle: Annotated[
         float | None,
         typer.Option(
@@ -268,7 +278,13 @@ class DesignOptions(ObjectiveOptions, MixingOptions):
     @cached_property
     def wanted(self) -> AskedObjective:
         """The objective as it was asked for, with --loss and what goes with it; InputError for what does not."""
-        asked = AskedObjective.read(self.objective)
+        if self.of is not None:
+            from ...objectives.questions.asked import question_asked
+
+            self.refuse("for a design that no question chooses", "--objective")
+            asked = question_asked(self.of)
+        else:
+            asked = AskedObjective.read(self.objective)
         if self.workload is not None and asked.name == "workload":
             if asked.told:
                 raise InputError(f"--workload is told twice, got --objective {asked} beside it: leave one out")

@@ -17,7 +17,7 @@ _NUMERIC = (
     "--range", "--clip", "--knots", "--uniform-share", "--tolerance",
 )  # fmt: skip
 _ONE_COLUMN = ("--column", "--prior", "--units")
-_OF_ANY_OBJECTIVE = ("--objective", "--range", "--clip", "--knots", "--tolerance", "--n", *_ONE_COLUMN)
+_OF_ANY_OBJECTIVE = ("--objective", "--of", "--range", "--clip", "--knots", "--tolerance", "--n", *_ONE_COLUMN)
 _CATEGORIES = ("--method", "--column", "--prior", "--categorical")
 _PAIRS = (
     *_CATEGORIES, "--value-column", "--value-method", "--padding", "--range", "--clip", "--knots", "--units", "--n",

@@ -9,8 +9,6 @@ import typer
 
 from .shared import Options
 
-PANEL = "Mixed reports"
-
 OPTIONS = ("--central-epsilon", "--shuffle-delta")
 
 
@@ -32,7 +30,6 @@ class MixingOptions(Options):
             "--central-epsilon",
             help="Finds the largest --epsilon with which the reports of --n users, mixed by someone whom they trust, "
             "keep this much together; needs --shuffle-delta. See optldp shuffle.",
-            rich_help_panel=PANEL,
         ),
     ] = None
     shuffle_delta: Annotated[
@@ -40,7 +37,6 @@ class MixingOptions(Options):
         typer.Option(
             "--shuffle-delta",
             help="Probability with which it may fail; well below 1 / N, such as 1e-6.",
-            rich_help_panel=PANEL,
         ),
     ] = None
 

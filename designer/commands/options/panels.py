@@ -42,6 +42,7 @@ PANELS = {
     "Objectives": "",
     "Users, pairs and attributes": "--rounds --alike --keep-first --allow-disjoint --value-column --value-method "
     "--padding --attribute --sampled",
+    "Mixed reports": "--central-epsilon --shuffle-delta",
     "Levels of privacy": "--levels --level-column --level-epsilon --leakage",
     "Methods in detail": "--estimator --window --distance "
     "--cells --winsorise --raw --target --weights --simultaneous "

@@ -114,7 +114,10 @@ def test_the_mechanism_is_written_and_the_prior_warned_of(optldp):
     [
         ((), "two of --n, --error and --epsilon"),
         (("--error", 1, "--epsilon", 1), "two of --n, --error and --epsilon"),
-        (("--error", 1, "--of", "mode"), "--of must be one of users, population, distribution, got 'mode'"),
+        (
+            ("--error", 1, "--of", "mode"),
+            "--of must be one of users, population, distribution, mean, difference, median, share, cdf, got 'mode'",
+        ),
         (("--error", 1, "--estimator", "em"), "--estimator is for --of distribution: leave it out"),
         (("--error", 1e-9), "--error must be at least"),
         (("--error", 1e-9, "--of", "population"), "without any privacy"),
@@ -128,3 +131,38 @@ def test_the_mechanism_is_written_and_the_prior_warned_of(optldp):
 )
 def test_what_makes_no_sense_is_refused(refusal, arguments, says):
     assert says in refusal(*PLAN, *arguments)
+
+
+def test_questions_are_planned_by_their_own_tables(optldp, tmp_path):
+    """Half an interval of a share is that of randomised response; a difference of halves varies as a quarter's mean."""
+    prior = tmp_path / "p.csv"
+    prior.write_text("value,weight\n" + "".join(f"{x},{1 + x % 3}\n" for x in range(9)))
+    common = "plan", "--prior", prior, "--public", "--epsilon", 1, "--json"
+
+    def told(*more):
+        return json.loads(optldp(*common, *more).stdout)
+
+    share = told("--n", 20_000, "--of", "share:above=3.5")
+    assert share["predicted_error"] == pytest.approx(share["least_error"], rel=2e-3)
+    assert told("--error", share["predicted_error"], "--of", "share:above=3.5")["users"] == pytest.approx(
+        20_000, rel=0.03
+    )
+    mean, apart = (told("--n", n, "--of", of) for n, of in ((5_000, "population"), (20_000, "difference")))
+    assert (apart["predicted_error"], apart["users"]) == (mean["predicted_error"], 20_000)
+    assert told("--n", 20_000, "--of", "mean")["of"] == "mean"
+    for of, said in (("middle", "--of must be one of"), ("share", "needs its threshold")):
+        done = optldp(*common, "--n", 100, "--of", of)
+        assert done.exit_code == 2
+        assert said in done.output
+
+
+def test_design_takes_a_question_for_its_objective(optldp, tmp_path):
+    prior = tmp_path / "p.csv"
+    prior.write_text("value,weight\n" + "".join(f"{x},{1 + x % 3}\n" for x in range(5)))
+    common = "design", "--prior", prior, "--public", "--epsilon", 1, "--n", 20_000, "--json", "--of"
+    both, median = (json.loads(optldp(*common, of).stdout) for of in ("mean,cdf", "median:within=1:3"))
+    assert (both["objective"], both["mean_weight"]) == ("cdf", 0.7)
+    assert (median["objective"], median["within"]) == ("quantile", [1.0, 3.0])
+    done = optldp(*common, "cdf", "--objective", "minimax")
+    assert done.exit_code == 2
+    assert "--objective" in done.output

@@ -20,3 +20,19 @@ def test_queries_by_name_and_by_file(optldp, refusal, tmp_path):
     assert "leave it out" in refusal("estimate", table, reports, "--of", "queries", "--method", "em")
     assert "a workload must be one of" in refusal("estimate", table, reports, "--of", "queries:cubes")
     assert "--above is of no use to queries" in refusal("estimate", table, reports, "--of", "queries", "--above", 1)
+
+
+def test_an_estimate_says_where_another_table_would_have_told_far_more(optldp, tmp_path):
+    """Of a share by the table for the mean, not by its own."""
+    prior, values = tmp_path / "p.csv", tmp_path / "v.csv"
+    prior.write_text("value,weight\n" + "".join(f"{x},{1 + x % 3}\n" for x in range(5)))
+    values.write_text("value\n" + "".join(f"{x % 5}\n" for x in range(6000)))
+    said = []
+    for name, objective in (("mean", "expected"), ("share", "share:above=1.5")):
+        table, reports = tmp_path / f"{name}.json", tmp_path / f"{name}.csv"
+        design = "design", "--prior", prior, "--public", "--epsilon", 1, "--n", 6000, "--objective", objective
+        assert optldp(*design, "--out", table).exit_code == 0
+        optldp("perturb", table, values, "--column", "value", "--out", reports)
+        said.append(optldp("estimate", table, reports, "--of", "distribution", "--above", 1.5).output)
+    assert ["design --objective share:above=1.5" in each for each in said] == [True, False]
+    assert "is reported as either" not in said[1]

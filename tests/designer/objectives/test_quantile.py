@@ -74,3 +74,20 @@ def test_the_command(optldp, refusal, tmp_path):
     assert told["lower_bound"] <= told["value"] == pytest.approx(told["quantile_error"] ** 2)
     assert (told["share"], told["off"]) == (0.5, 0.05)
     assert "a quantile needs --n N" in refusal(*asked)
+
+
+def test_a_quantile_expected_within_a_range_is_asked_at_all_thresholds_there(optldp, tmp_path):
+    (tmp_path / "p.csv").write_text("value,weight\n" + "".join(f"{i},{1 + i % 3}\n" for i in range(9)))
+    asked = "design", "--prior", tmp_path / "p.csv", "--public", "--epsilon", 1, "--n", 20_000, "--json", "--objective"
+    told = json.loads(optldp(*asked, "quantile:0.5,within=2:5").stdout)
+    assert (told["within"], told["thresholds"]) == ([2.0, 5.0], "3 from 2.5 to 4.5")
+    assert told["lower_bound"] <= told["value"]
+    for wrong, said in (
+        ("within=5", "LO:HI"),
+        ("within=5:2", "low to high"),
+        ("within=90:99", "widen"),
+        ("off=0.1,within=2:5", "leave one out"),
+    ):
+        done = optldp(*asked, f"quantile:0.5,{wrong}")
+        assert done.exit_code == 2
+        assert said in done.output

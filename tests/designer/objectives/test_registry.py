@@ -51,7 +51,7 @@ def test_an_entry_says_what_is_asked_and_names_options_that_there_are(name, opti
 @pytest.mark.parametrize("command", ["design", "compare", "bounds"])
 def test_every_objective_is_designed_for_compared_by_and_bounded(name, command, optldp):
     """By its example; what it told is among the facts of the design, and the bound is none that its value passes."""
-    people = ("--n", "500") if name in ("error", "quantile") or command == "design" else ()
+    people = ("--n", "500") if name in ("error", "quantile", "share", "cdf") or command == "design" else ()
     few = {"design": (), "compare": ("--method", "duchi"), "bounds": ("--method", "duchi")}[command]
     done = optldp(command, "--prior", *SMALL, "--objective", OBJECTIVES[name].example, *people, *few)
     assert done.exit_code == 0, done.output

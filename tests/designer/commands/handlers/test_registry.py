@@ -49,6 +49,7 @@ def test_perturbing_through_a_table_loads_no_other_kind_and_no_other_command(tab
     loaded = set(done.stderr.split())
     here = {name.removeprefix("optldp.designer.commands.") for name in loaded if ".commands." in name}
     used = {
+        "options.assumed",
         "options.differences",
         "options.ledger",
         "handlers.options",

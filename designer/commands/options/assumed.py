@@ -1,0 +1,132 @@
+"""What `--assume` declares: assumptions of intervals, on the knots of the tables, with the prior that they are near."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ....mechanisms.errors import InputError, unwired
+from ....mechanisms.option_grammar import Option, Taken, asked_for
+from .shared import UNIFORM_SHARE
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ....estimators import ReportCounts
+    from ....estimators.assumptions.base import Assumption
+
+EXEMPT = Option("exempt", float, "share of people that it need not hold for")
+
+ASSUMPTIONS: Mapping[str, Taken] = {
+    "shape": Taken(
+        "shape=1.1,exempt=0.01",
+        (Option("rate", float, "factor by which the ratio to the prior may change per hundredth of the range"), EXEMPT),
+    ),
+    "trust": Taken("trust=3", (Option("factor", float, "within which each weight of the prior is right"), EXEMPT)),
+    "unimodal": Taken("unimodal=20", (Option("mode", float, "where the peak is: by default the prior's"), EXEMPT)),
+    "monotone": Taken("monotone=50", (Option("beyond", float, "from where the density falls"), EXEMPT)),
+}
+"""What may be assumed, and what it is told."""
+
+NEAR_PRIOR = ("shape", "trust")
+
+
+def assumptions_of(
+    texts: Sequence[str], prior_file: Path | None, counts: ReportCounts, measured_on: tuple[Path, Path] | None
+) -> tuple[list[Assumption], list[str]]:
+    """Return what is assumed, and what there is to say of how it was measured.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        As `--assume` has them.
+    prior_file : path, optional
+        Columns value and weight; by default the prior that a table carries.
+    counts : ReportCounts
+    measured_on : (path, path), optional
+        An old prior and an older one: how many people must be exempt for the one to be near the other, which is taken
+        where an assumption does not say it.
+
+    Raises
+    ------
+    InputError
+        An assumption that there is not, or that lacks its prior or a number; a prior that does not meet it.
+    """
+    import numpy as np
+
+    from ....estimators import InputGrid
+    from ....estimators.assumptions.needed import exempt_needed
+    from ...priors.prior import Prior
+    from .trusted_prior import weights_on
+
+    knots, units = InputGrid.common(counts.mechanisms).points, counts.mechanisms[0].units
+
+    def mixed(weights: np.ndarray) -> Prior:
+        """As designs have it: no knot without weight."""
+        even = np.full(knots.size, UNIFORM_SHARE / knots.size)
+        return Prior.on_knots(knots, (1.0 - UNIFORM_SHARE) * weights / weights.sum() + even, source="public")
+
+    prior = None
+    if prior_file is not None:
+        prior = mixed(weights_on(prior_file, knots, units))
+    elif (carried := next((one.prior for one in counts.mechanisms if one.knots.size == knots.size), None)) is not None:
+        prior = mixed(carried.weights)
+    earlier = None if measured_on is None else [weights_on(path, knots, units) for path in measured_on]
+    found, lines = [], []
+    for text in texts:
+        name, told = asked_for(text, ASSUMPTIONS, "--assume")
+        if earlier is not None and measured_on is not None and name in NEAR_PRIOR:
+            need = exempt_needed(_made(name, told | {"exempt": 0.0}, mixed(earlier[1])), knots, earlier[0])
+            lines.append(
+                f"note: for {name}={told.get('rate', told.get('factor')):g} between {measured_on[1].name!r} and "
+                f"{measured_on[0].name!r}, {100 * need:.2g}% of people had to be exempt, chance included"
+            )
+            told = {"exempt": need} | told
+        found.append(_made(name, told, prior))
+    if prior is not None:
+        _require_met(found, prior)
+    return found, lines
+
+
+def _made(name: str, told: dict[str, Any], prior: Any) -> Assumption:
+    from ....estimators.assumptions.near_prior import Factor, Shape
+    from ....estimators.assumptions.shapes import Monotone, Unimodal
+
+    exempt = {"exempt": told.get("exempt", 0.0)}
+    if name in NEAR_PRIOR and prior is None:
+        raise InputError(f"--assume {name} needs the prior that it is near, got none: give --prior FILE")
+    if name == "shape":
+        return Shape(prior, _needed(name, told, "rate"), **exempt)
+    if name == "trust":
+        return Factor(prior, _needed(name, told, "factor"), **exempt)
+    if name == "monotone":
+        return Monotone(_needed(name, told, "beyond"), **exempt)
+    if name == "unimodal":
+        if "mode" not in told and prior is None:
+            raise InputError("--assume unimodal needs the value of the peak, got none: write unimodal=VALUE")
+        return Unimodal(told["mode"] if "mode" in told else float(prior.knots[prior.weights.argmax()]), **exempt)
+    raise unwired("--assume", name)
+
+
+def _needed(name: str, told: dict[str, Any], key: str) -> float:
+    if key not in told:
+        raise InputError(f"--assume {name} needs a number, got none: write {ASSUMPTIONS[name].example}")
+    return told[key]
+
+
+def _require_met(assumptions: Sequence[Assumption], prior: Any) -> None:
+    """Refuse what the prior itself is too far from: that the values are like it then says the contrary."""
+    from ....estimators.assumptions.needed import exempt_needed
+
+    for one in assumptions:
+        need = exempt_needed(one, prior.knots, prior.weights)
+        if need > one.exempt + SLACK:
+            raise InputError(
+                f"the prior must meet what is assumed, got {one.label}, from which {100 * need:.2g}% of it would "
+                f"have to be exempt: add exempt={need:.2g}, or leave it out"
+            )
+
+
+SLACK = 0.01
+"""Share of people by which a prior may miss what is assumed: it is of a sample itself."""

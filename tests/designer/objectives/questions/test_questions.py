@@ -1,0 +1,66 @@
+"""Tables for questions: a share by randomised response on its cut, the distribution function, and a mean."""
+
+import json
+
+import numpy as np
+import pytest
+from optldp import Prior, design
+from optldp.designer.objectives import Cdf, Share
+from optldp.mechanisms import InputError, verify
+
+DRAWN = np.random.default_rng(3).gamma(3.0, 5.0, 500).clip(0, 50)
+PRIOR = Prior.from_data(DRAWN, knots=11, domain=(0, 50), source="public")
+
+
+def test_a_share_is_told_by_randomised_response_on_its_cut_decided_before_any_rounding():
+    made = design(PRIOR, 1.0, objective=Share(20_000, 17.3))
+    table = made.mechanism
+    assert made.status == "optimal"
+    assert made.value == pytest.approx(made.bound, rel=2e-3)
+    assert verify(table).ok
+    rng = np.random.default_rng(0)
+    below, above = (table.sample(np.full(20_000, x), rng) for x in (17.3, 17.3001))
+    yes = table.low[-1]
+    assert (below == yes).mean() == pytest.approx(1 / (1 + np.e), abs=0.015)
+    assert (above == yes).mean() == pytest.approx(np.e / (1 + np.e), abs=0.015)
+
+
+def test_the_distribution_function_has_shorter_intervals_than_by_the_table_for_the_mean():
+    made, usual = design(PRIOR, 1.0, objective=Cdf(20_000)), design(PRIOR, 1.0)
+    assert verify(made.mechanism).ok
+    assert (made.status, made.bound < made.evidence.one_peak_bound < made.value) == ("local", True)
+    theirs = made.objective.value(usual.mechanism, made.certificate.problem)
+    assert made.value < 0.8 * theirs
+
+
+def test_a_mean_beside_costs_the_distribution_function_little_and_the_mean_less():
+    alone, both = (design(PRIOR, 1.0, objective=Cdf(20_000, mean=weight)) for weight in (0.0, 0.6))
+    assert both.evidence.mean_length < 0.97 * alone.evidence.mean_length
+    lengths = alone.objective.value(both.mechanism, alone.certificate.problem)
+    assert alone.value <= lengths < 1.3 * alone.value
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda: Cdf(20_000, mean=1.0), "from 0 to below 1"),
+        (lambda: Cdf(20_000, mean=0.5, largest=True), "leave one out"),
+        (lambda: Cdf(20_000, by="odd"), "even or prior"),  # pyright: ignore[reportArgumentType]
+        (lambda: Cdf(20_000, cuts=0), "at least one cut"),
+        (lambda: Cdf(0), "n"),
+        (lambda: Share(20_000, float("nan")), "must be a number"),
+        (lambda: design(PRIOR, 1.0, objective=Share(20_000, 50.0)), "from 0 to below 50"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_in_a_line(wrong, said):
+    with pytest.raises(InputError, match=said):
+        wrong()
+
+
+def test_commands_take_questions(optldp, tmp_path):
+    prior = tmp_path / "p.csv"
+    prior.write_text("value,weight\n" + "".join(f"{x},{1 + x % 3}\n" for x in range(9)))
+    common = "design", "--prior", prior, "--public", "--epsilon", 1, "--n", 20_000, "--json", "--objective"
+    told = [json.loads(optldp(*common, each).stdout) for each in ("cdf", "cdf:mean=0.3", "share:above=3.5")]
+    assert [each["status"] for each in told] == ["local", "local", "optimal"]
+    assert told[1]["mean_interval_length"] < told[0]["mean_interval_length"]

@@ -21,6 +21,7 @@ from accuracy import (
     services_distribution,
     services_mean,
     shapes,
+    short_intervals,
     smoothing,
     unequal,
     wavelets,
@@ -34,6 +35,7 @@ PARTS: dict[str, ModuleType] = {
     "shapes": shapes,
     "intervals": intervals,
     "boundary": boundary,
+    "short-intervals": short_intervals,
     "smoothing": smoothing,
     "unequal": unequal,
     "personalised": personalised,
@@ -44,7 +46,7 @@ PARTS: dict[str, ModuleType] = {
     "advice": advice,
     "wavelets": wavelets,
 }
-SHORT = (smoothing, unequal, phases_default, advice, wavelets, boundary)
+SHORT = (smoothing, unequal, phases_default, advice, wavelets, boundary, short_intervals)
 """Parts whose page shows all; those of others show a summary of `rows`, which benchmarks/accuracy/full has as CSV."""
 
 

@@ -64,6 +64,9 @@ class Kind(ABC, Generic[M]):
     has_table: ClassVar[bool] = False
     """Whether the probability of each output is written down for every value of a number."""
 
+    over_time: ClassVar[bool] = False
+    """Whether it is a way of collecting over several periods, each of which has files of its own."""
+
     holds: ClassVar[tuple[str, ...]] = ()
     """Options of `perturb` by which `held` finds values in the data."""
 

@@ -19,6 +19,8 @@ from ..output.output import refuse_given
 from ..output.prior import read_prior
 from .kind import FOR_ALL, DesignKind, OneTable
 from .objective import PANEL, ObjectiveOptions
+from .over_time import PANEL as OVER_TIME
+from .over_time import OverTimeOptions
 from .shared import EPSILON, TOLERANCE, UNIFORM_SHARE, Categorical, Explain, Force, Json, UniformShare, Units
 
 if TYPE_CHECKING:
@@ -58,7 +60,7 @@ LARGE_TABLE = 2**16
 
 
 @dataclass(frozen=True, kw_only=True)
-class DesignOptions(ObjectiveOptions):
+class DesignOptions(OverTimeOptions, ObjectiveOptions):
     """What `optldp design` may be asked; what is to be designed decides which of it makes sense."""
 
     epsilons: Annotated[list[float] | None, EPSILON] = None
@@ -185,6 +187,22 @@ class DesignOptions(ObjectiveOptions):
     sampled: Annotated[
         int | None, typer.Option("--sampled", help="Attributes that a user reports. Default: the best number.")
     ] = None
+    of: Annotated[
+        str,
+        typer.Option(
+            "--of",
+            rich_help_panel=OVER_TIME,
+            help="Over --periods: each period's mean, the average of all, or the change from each to the next.",
+        ),
+    ] = "each"
+    way: Annotated[
+        str,
+        typer.Option(
+            "--way",
+            rich_help_panel=OVER_TIME,
+            help="How to collect over --periods: auto, the best of those that keep what is to be protected, or panel.",
+        ),
+    ] = "auto"
     uniform_share: UniformShare = UNIFORM_SHARE
     tolerance: Annotated[
         float | None,
@@ -231,6 +249,8 @@ class DesignOptions(ObjectiveOptions):
     @cached_property
     def kind(self) -> DesignKind | OneTable:
         """What is to be designed; InputError for an unknown objective."""
+        if self.over_time:
+            return DesignKind.OVER_TIME
         if self.of_places:
             return DesignKind.PLACES
         other = privacy_name(self.privacy) != PURE

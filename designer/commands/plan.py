@@ -14,6 +14,7 @@ from ...estimators.methods import FREQUENCY_METHODS, OF_ONE_SERVICE
 from ..methods.options import told_method
 from ..objectives.registry import in_words
 from .options.objective import PANEL, ObjectiveOptions
+from .options.over_time import OverTimeOptions
 from .options.shared import (
     EPSILON,
     TOLERANCE,
@@ -56,7 +57,7 @@ WANTED = ("users", "population", "distribution")
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanOptions(ObjectiveOptions):
+class PlanOptions(OverTimeOptions, ObjectiveOptions):
     """What `optldp plan` may be asked."""
 
     n: Annotated[int | None, people(USERS)] = None
@@ -67,7 +68,7 @@ class PlanOptions(ObjectiveOptions):
     epsilon: Annotated[float | None, EPSILON] = None
     of: Annotated[
         str,
-        typer.Option("--of", help="Mean of users or population, or distribution."),
+        typer.Option("--of", help="Mean of users or population, or distribution; over time each, average, change."),
     ] = "users"
     categorical: Categorical = False
     knots: Knots = None
@@ -135,11 +136,17 @@ def plan_command(asked: PlanOptions) -> None:
     Example: optldp plan survey.csv --column income --range 0 200000 --epsilon 1 --error 700 --objective error
     Example: optldp plan survey.csv --column income --range 0 200000 --n 20000 --error 2000 --of distribution
     Example: optldp plan survey.csv --column job --categorical --n 20000 --error 0.01
+    Example: optldp plan --prior prior.csv --epsilon 2 --n 100000 --periods 52 --changes 4 --answers at-end --of each
     """
     from ...mechanisms import save_table
     from ...mechanisms.errors import InputError, wired
     from ...mechanisms.files.table import SUFFIXES
 
+    if asked.over_time:
+        from .over_time.plan import plan_ways
+
+        plan_ways(asked)
+        return
     if [asked.n, asked.error, asked.epsilon].count(None) != 1:
         raise InputError("a plan needs two of --n, --error and --epsilon: it finds the third")
     if asked.of not in WANTED:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ....mechanisms.errors import InputError
 from ....mechanisms.over_time.way import Way
 from ..options.kind import DesignKind
+from ..output.prior import CARRIED
 from .bundle import BundleKind
 from .kind import Designed, Found, Held, Kind, Layout, Part, WrittenReports
 
@@ -17,12 +18,13 @@ if TYPE_CHECKING:
     import numpy as np
     from matplotlib.axes import Axes
 
+    from ...over_time import Repeated
     from ..options.design import DesignOptions
     from ..options.perturb import PerturbOptions
     from .kind import Checked, Service
     from .options import CountOptions, EstimateOptions
 
-WAYS = ("auto", "panel")
+WAYS = ("auto", "panel", "fresh")
 """Values of --way."""
 
 
@@ -42,19 +44,17 @@ class Ways(BundleKind[Way]):
     @classmethod
     def design(cls, options: DesignOptions) -> Designed:
         """Return the way that was asked for, or the best that keeps what is to be protected."""
-        from ....mechanisms.combinators.attribute_sampling import attribute_budget
         from ...over_time import design_panel
 
         if options.way not in WAYS:
             raise InputError(f"--way must be one of {', '.join(WAYS)}, got {options.way!r}")
         asked, epsilon = options.repeated(options.of), options.budgets.epsilons[0]
-        if options.protects != "life":
-            raise InputError(f"--way panel protects a life, got --protects {options.protects}: leave it out")
         one = replace(options, periods=None, changes=None, answers="on-time", of="each", way="auto")
-        reports, notes, mechanism, more = (_of_categories if options.categorical else _of_numbers)(one, asked, epsilon)
-        share = attribute_budget(epsilon, reports)
-        made = design_panel(lambda _: mechanism(share), epsilon, asked.periods, reports)
-        return Designed(made, notes, more, title=f"panel over {asked.periods} periods, {reports} reports a user")
+        chosen = (_of_categories if options.categorical else _of_numbers)(one, asked, epsilon, options.way)
+        made = design_panel(chosen.mechanism, chosen.life, asked.periods, chosen.reports)
+        title = f"{chosen.way} over {asked.periods} periods, {chosen.reports} of {asked.periods} reported by a user"
+        notes = [*chosen.notes, *([] if options.public or options.categorical else [CARRIED])]
+        return Designed(made, notes, chosen.more | {"way": chosen.way, "life_epsilon": chosen.life}, title=title)
 
     @property
     def one(self) -> Kind:
@@ -124,25 +124,48 @@ def said_promise(way: Way) -> str:
     return way.promised.format(epsilon=f"{way.epsilon:g}", factor=f"{math.exp(way.epsilon):.3g}")
 
 
-def _of_numbers(options: DesignOptions, asked: Any, epsilon: float) -> tuple[int, list[str], Any, dict[str, Any]]:
-    """How many reports are best, notes, what makes the table of a budget, and the error of what is asked."""
-    from ...over_time.noise import Noise
-    from ...over_time.panel import panel_reports, panel_variance
+@dataclass(frozen=True, eq=False)
+class _Chosen:
+    """A way, what it spends in a life, how often a user reports, and what makes the mechanism of a budget."""
+
+    way: str
+    life: float
+    reports: int
+    mechanism: Callable[[float], Any]
+    notes: list[str]
+    more: dict[str, Any]
+
+
+def _of_numbers(options: DesignOptions, asked: Repeated, epsilon: float, way: str) -> _Chosen:
+    """The way that was named, or that which is planned to err least; with the error of what is asked."""
+    from ...over_time import plan_over_time
     from ..output.output import spinner
     from .numbers import design_numbers
 
     prior, notes = options.prior()
-    with spinner("reports a user") as told:
-        noise = Noise(prior, progress=lambda budget: told(f"epsilon {budget:.3g}"))
-        reports = panel_reports(noise, epsilon, asked)
-        variance = panel_variance(noise, epsilon, asked, reports)
-    more = {"error_times_root_n": math.sqrt(variance), "of": asked.of}
-    return reports, notes, lambda share: design_numbers(options, prior, share).mechanism, more
+    with spinner("planning") as told:
+        ways = plan_over_time(prior, epsilon, 1, asked, progress=lambda budget: told(f"epsilon {budget:.3g}"))
+    found = ways[0] if way == "auto" else next(each for each in ways if each.way == way)
+    assert found.life_epsilon is not None  # of all that are made
+    more = {"error_times_root_n": found.error(asked.of), "of": asked.of}
+    return _Chosen(
+        found.way, found.life_epsilon, found.reports,
+        lambda share: design_numbers(options, prior, share).mechanism, notes, more,
+    )  # fmt: skip
 
 
-def _of_categories(options: DesignOptions, asked: Any, epsilon: float) -> tuple[int, list[str], Any, dict[str, Any]]:
-    """The same for categories, of which each user sends one report."""
+def _of_categories(options: DesignOptions, asked: Repeated, epsilon: float, way: str) -> _Chosen:
+    """The same for categories: a panel of one report, or a report in every period."""
     from .categories import Categories
 
-    made = Categories.design(replace(options, epsilons=[epsilon]))
-    return 1, made.notes, lambda _: made.bundle, {"of": asked.of}
+    if way == "auto":
+        way = "panel" if asked.protects.partition(":")[0] in ("life", "pattern") else "fresh"
+    reports = asked.periods if way == "fresh" else 1
+    share = epsilon / asked.span if way == "fresh" and asked.protects != "pattern" else epsilon / reports
+    made = [Categories.design(replace(options, epsilons=[share]))]
+    life = share * reports
+
+    def mechanism(budget: float) -> Any:
+        return made[0].bundle if budget == share else Categories.design(replace(options, epsilons=[budget])).bundle
+
+    return _Chosen(way, life, reports, mechanism, made[0].notes, {"of": asked.of})

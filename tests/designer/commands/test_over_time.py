@@ -117,6 +117,45 @@ def test_what_design_cannot_make_is_one_line(optldp, words, said):
     assert said in done.stderr
 
 
+def test_plan_has_the_keys_that_scripts_read(optldp):
+    asked = ("--prior", "prior.csv", "--epsilon", 2, "--n", 100_000, "--periods", 6, "--changes", 2)
+    done = optldp("plan", *asked, "--answers", "at-end", "--of", "each", "--json")
+    told = json.loads(done.stdout)
+    keys = {
+        "way", "error_per_period", "error_of_average", "error_of_change", "floor", "life_epsilon", "promise",
+        "device_keeps",
+    }  # fmt: skip
+    assert keys | {"alternatives"} <= told.keys()
+    assert {way["way"] for way in told["alternatives"]} == {"rows", "directions", "fresh", "memoised"}
+    for way in (told, *told["alternatives"]):
+        assert keys <= way.keys()
+        assert (way["life_epsilon"] is None) == (way["way"] == "memoised")
+
+
+def test_plan_says_in_one_sentence_what_is_best(optldp):
+    asked = ("--prior", "prior.csv", "--epsilon", 2, "--n", 100_000, "--periods", 6)
+    first = optldp("plan", *asked).stdout.splitlines()[0]
+    assert first.startswith("By way panel, one report a user in 6 periods, each period's mean is told when each")
+    assert "whatever a user's whole history" in first
+
+
+def test_a_way_that_is_fresh_in_each_period_says_what_a_life_spends(optldp):
+    asked = ("--prior", "prior.csv", "--epsilon", 0.5, "--periods", 3, "--protects", "event", "--out", "w.json")
+    told = json.loads(optldp("design", *asked, "--json").stdout)
+    assert (told["way"], told["epsilon"], told["epsilon_of_a_report"], told["reports"]) == ("fresh", 1.5, 0.5, 3)
+
+
+def test_categories_are_collected_over_time_too(optldp):
+    Path("jobs.csv").write_text("user,job\n" + "".join(f"u{i},{'ab'[i % 2]}\n" for i in range(60)))
+    asked = ("jobs.csv", "--column", "job", "--categorical", "--epsilon", 1, "--periods", 3, "--out", "way.json")
+    assert optldp("design", *asked).exit_code == 0
+    perturb = ("--column", "job", "--key", "user", "--period", 1, "--state", "state.db", "--out", "r.csv")
+    assert optldp("perturb", "way.json", "jobs.csv", *perturb).exit_code == 0
+    told = json.loads(optldp("estimate", "way.json", "r.csv", "--json").stdout)
+    assert told["categories"] == ["a", "b"]
+    assert sum(told["periods"][0]["value"]) == pytest.approx(1.0)
+
+
 def test_options_over_time_without_periods_are_refused(optldp):
     done = optldp("design", "--prior", "prior.csv", "--epsilon", 2, "--changes", 1, "--out", "w.json")
     assert "--changes is for a collection over time, with --periods" in done.stderr

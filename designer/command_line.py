@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping
 from functools import cache
-from importlib import import_module
+from importlib import import_module, metadata
 from typing import Annotated, Any, cast
 
 import typer
@@ -97,8 +97,6 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from importlib import metadata
-
         typer.echo(f"optldp {metadata.version('optldp')}")
         raise typer.Exit
 

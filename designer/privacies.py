@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..mechanisms.errors import InputError
-from ..mechanisms.named import Option, asked_for
+from ..mechanisms.option_grammar import Option, asked_for
 from ..mechanisms.registered import registered
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ They stand apart from the estimators so that the command line offers them withou
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
-from ..mechanisms.named import Option, Taken
+from ..mechanisms.option_grammar import Option, Taken
 
 Dialect = Literal["duckdb", "spark", "bigquery", "snowflake", "postgres"]
 """Of `count_query`: SQL that queries are written in."""

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Generator
 from contextlib import AbstractContextManager
 from unittest.mock import patch
+from zlib import crc32
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: tests run side by side, one on each core
 
@@ -39,20 +40,32 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef) -> Generator[None, objec
         return (yield)
 
 
+MANY_CASES = 8
+"""Of a quick test with more cases than this half run by day, and a third where it has over three times as many."""
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m leaves out what is slow
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Of a test that is marked `sampled(n)` each n-th case is quick, from the first on, and all others are slow.
 
-    Of a slow test with several cases two of three are left to the night, which all cases are for.
+    Of a slow test with several cases two of three are left to the night, which all cases are for; of a quick test with
+    many cases as many as `MANY_CASES` says. A checksum of its name decides on a quick case, not its place: cases that
+    are products of two lists would lose a whole value of one of them.
     """
     seen, slow = Counter[str](), Counter[str]()
+    cases = Counter(item.nodeid.partition("[")[0] for item in items)
+    share = {test: 1 + (count > MANY_CASES) + (count > 3 * MANY_CASES) for test, count in cases.items()}
     for item in items:
         test, _, case = item.nodeid.partition("[")
         if mark := item.get_closest_marker("sampled"):
             if seen[test] % mark.args[0]:
                 item.add_marker(pytest.mark.slow)
             seen[test] += 1
-        if case and item.get_closest_marker("slow") and not item.get_closest_marker("nightly"):
+        if not case or item.get_closest_marker("nightly"):
+            continue
+        if item.get_closest_marker("slow"):
             if slow[test] % 3:
                 item.add_marker(pytest.mark.nightly)
             slow[test] += 1
+        elif not mark and crc32(item.nodeid.encode()) % share[test]:
+            item.add_marker(pytest.mark.nightly)

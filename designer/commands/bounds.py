@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ...mechanisms.errors import InputError
 from ...mechanisms.printable import printable
 from .options.bounds import BoundsOptions, require_places
 from .options.shared import CONFIDENCE, PAGES_ARE_USUAL, TOLERANCE, takes_options
@@ -97,7 +98,6 @@ def _of_pages(asked: BoundsOptions) -> list[str]:
 
 def _ranges(asked: BoundsOptions) -> dict[str, tuple[float, float]]:
     """Return the columns of --attribute and their ranges; InputError for options that these have no use for."""
-    from ...mechanisms.errors import InputError
     from .handlers.attributes import attribute_range
 
     named = asked.attributes or []
@@ -151,7 +151,6 @@ def of_attributes(asked: BoundsOptions) -> None:
 
 def of_categories(asked: BoundsOptions) -> None:
     """Find the bounds of categories, write their report and print them."""
-    from ...mechanisms.errors import InputError
     from ...mechanisms.files.atomic_write import replacing
     from ..comparison.bounds_categories import bounds_categories
     from ..report.categories_page import category_bounds_html

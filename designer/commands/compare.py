@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ...mechanisms.errors import InputError
 from ..objectives.registry import in_words
 from .options.objective import PANEL, ObjectiveOptions
 from .options.shared import (
@@ -150,7 +151,6 @@ def compare_command(asked: CompareOptions) -> None:
 def _tables(paths: Sequence[Path]) -> dict[str, TabulatedMechanism]:
     """Read tables, each under the name of its file."""
     from ...mechanisms import load_table
-    from ...mechanisms.errors import InputError
 
     names = [path.stem for path in paths]
     if twice := [name for name in names if names.count(name) > 1]:

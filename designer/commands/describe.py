@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ...mechanisms.errors import InputError
 from .options.shared import Categorical, DataFile, Json
 from .output.output import number, one_line_errors, print_facts, print_json, print_rows, say
 
@@ -70,7 +71,6 @@ def _list_columns(data: Path, as_json: bool) -> None:
     from ...estimators.reading.columns.described import CategoryColumn, describe
     from ...estimators.reading.columns.files import connected, open_file
     from ...mechanisms.cost import columns_cost, require_affordable
-    from ...mechanisms.errors import InputError
 
     with connected() as connection:
         _, names = open_file(connection, data)
@@ -97,7 +97,6 @@ def _list_columns(data: Path, as_json: bool) -> None:
 def _hindrance(data: Path, column: str, found: NumberColumn | CategoryColumn) -> str | None:
     """What keeps `design` from reading this column as the next command says; None if nothing does."""
     from ...estimators.reading.columns.described import NumberColumn
-    from ...mechanisms.errors import InputError
     from .output.prior import read_categorical_prior, read_prior
 
     drop = bool(found.missing)

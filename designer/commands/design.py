@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ...mechanisms.errors import TableError
 from .options.design import DesignOptions
 from .options.kind import DesignKind, OneTable
 from .options.shared import takes_options
@@ -129,7 +130,6 @@ def _save(mechanism: TabulatedMechanism | FloorForm, out: Path, asked: DesignOpt
     """Write a table as it is, or the floor that it stands on, and return whether it is the floor."""
     from ...mechanisms import TabulatedMechanism, save_bundle, save_table
     from ...mechanisms.compact_tables import floor_form
-    from ...mechanisms.errors import TableError
 
     if isinstance(mechanism, TabulatedMechanism):
         try:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...estimators.methods import FREQUENCY_METHODS, OF_ONE_SERVICE
+from ...mechanisms.errors import InputError, wired
 from ..methods.options import told_method
 from ..objectives.registry import in_words
 from .options.objective import PANEL, ObjectiveOptions
@@ -139,7 +140,6 @@ def plan_command(asked: PlanOptions) -> None:
     Example: optldp plan --prior prior.csv --epsilon 2 --n 100000 --periods 52 --changes 4 --answers at-end --of each
     """
     from ...mechanisms import save_table
-    from ...mechanisms.errors import InputError, wired
     from ...mechanisms.files.table import SUFFIXES
 
     if asked.over_time:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ...mechanisms.errors import InputError
 from .options.shared import (
     CONFIDENCE,
     PAGES_ARE_USUAL,
@@ -81,7 +82,6 @@ def show_command(
     """
     from ...estimators.reading.columns.other_table import TABLE
     from ...mechanisms import load_mechanism
-    from ...mechanisms.errors import InputError
     from .handlers.registry import kind_of
 
     require_place(plot, force=force)
@@ -153,8 +153,6 @@ def shown_rows(kind: Kind, facts: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _means(kind: Kind, n: int | None, confidence: float, reported: bool) -> Mapping[str, MeanWithin]:
     """Return how far means may be off; a report says other errors where there are none."""
-    from ...mechanisms.errors import InputError
-
     try:
         return {} if n is None else kind.means_within(n, confidence=confidence)
     except InputError:

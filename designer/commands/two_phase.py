@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...estimators.methods import PRIOR_METHODS
+from ...mechanisms.errors import InputError
 from ..methods.options import in_words, told_method
 from .options.shared import (
     CONFIDENCE,
@@ -122,7 +123,6 @@ class TwoPhaseOptions(Options):
 
     def domains(self) -> dict[str, tuple[float, float]]:
         """Return the column's domain, or those of the attributes; InputError for both, or neither."""
-        from ...mechanisms.errors import InputError
         from .handlers.attributes import attribute_range
 
         if self.attributes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...mechanisms.named import Option, Taken, asked_for, name_asked, told_in_words
+from ...mechanisms.option_grammar import Option, Taken, asked_for, name_asked, told_in_words
 from ...mechanisms.registered import registered
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """The objectives that have names, as plain data: nothing is imported until one is made.
 
 A new one is a file with its `Objective` and an entry of `OBJECTIVES`; commands, their help and their refusals follow.
-How an objective is asked for, `mechanisms/named.py` says.
+How an objective is asked for, `mechanisms/option_grammar.py` says.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...mechanisms.errors import InputError
-from ...mechanisms.named import Option, as_asked, asked_for, entry_of
+from ...mechanisms.option_grammar import Option, as_asked, asked_for, entry_of
 from ...mechanisms.registered import registered
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What of a design for distributions arrives at so many users: the error of a smooth estimate, not of a free one."""
+"""The error of a smooth estimate of a distribution from so many users, which a design for distributions buys."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from ...solvers.information.fisher import cumulative_importance
 from ..priors.prior import Prior
 
 FLATTEST = 0.25
-"""A log density is taken to bend at least as a normal one does whose standard deviation is this share of the domain."""
+"""The least bend of a log density: that of a normal one whose standard deviation is this share of the domain."""
 
 LEAST_WEIGHT = 1e-12
-"""Of a knot, so that its logarithm is finite."""
+"""The least weight of a knot, so that its logarithm is finite."""
 
 
 def smooth_trace(probabilities: np.ndarray, prior: Prior, users: float) -> float:
@@ -28,10 +28,9 @@ def smooth_trace(probabilities: np.ndarray, prior: Prior, users: float) -> float
 
         N tr(C A (N A J A + l D^T D)^+ A),
 
-    C as in `Information`.  For ever more users that is the trace; for few the penalty knows most.
-    It is of no estimate of frequencies that are free, whose error is the trace but for what weights that are not
-    negative save.  `smooth` averages over orders and smoothness, and errs less than this on values that are smoother:
-    what of a ratio of two tables arrives is in docs/information.md.
+    C as in `Information`.  With many users it is the trace; with few the penalty decides.  Estimates of free
+    frequencies err by the trace, less what they gain by not being negative.  `smooth` averages over orders and
+    smoothness, and errs less than this on smoother values: docs/information.md compares two tables by both errors.
 
     Parameters
     ----------

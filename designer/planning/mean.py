@@ -53,7 +53,7 @@ ROUND_UP = 1 + 1e-5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BudgetPlan(Shown):
-    """A mechanism, the error to expect of n reports, and what no unbiased mechanism, by `Error` none, could better.
+    """A mechanism, the error to expect of n reports, and the least error of unbiased mechanisms (of all, by `Error`).
 
     Attributes
     ----------

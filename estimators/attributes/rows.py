@@ -1,4 +1,4 @@
-"""Which rows of services that ask for several attributes count: those that hold the reports of one user."""
+"""Rows of several attributes: which of them hold the reports of one user, and are counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals of means of few users, whose scatter is itself known but roughly: Student's in place of normal ones."""
+"""Intervals for means of few users: Student's quantiles, since the scatter of few is known only roughly."""
 
 from __future__ import annotations
 

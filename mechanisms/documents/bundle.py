@@ -1,4 +1,4 @@
-"""What can be written as one document with one checksum, whatever it is made of."""
+"""Mechanisms that are written as one document with one checksum, whatever they are made of."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping

@@ -16,6 +16,7 @@ from ..categorical.subset_selection import subset_selection
 from ..categorical.table import CategoricalTable, categorical_grr, randomised_response_numerators
 from ..categorical.unary_encoding import UnaryEncoding, basic_rappor, optimised_unary
 from ..errors import InputError
+from ..integers.exponential import exponential_below
 from ..integers.numerators import DENOMINATOR
 from ..spaces.categories import Categories
 from ..table.provenance import Provenance
@@ -179,8 +180,6 @@ def _probability(name: str, value: float | None) -> float:
 
 def _budget(ratio: Fraction) -> float:
     """The least double that a ratio is proved to keep, or one a few above."""
-    from ..integers.exponential import exponential_below
-
     epsilon = math.log(ratio)
     while exponential_below(epsilon) < ratio:
         epsilon = math.nextafter(epsilon, math.inf)

@@ -66,7 +66,7 @@ def _length(at: Array, by: Array) -> float:
 
 
 class Missing(NamedTuple):
-    """What a point lacks: of the rows, of the nodes' costs, of the worst values' weights and of their sum."""
+    """How far a point misses the equations of rows, of nodes' costs, of the worst values' weights and of their sum."""
 
     rows: Array
     costs: Array

@@ -43,6 +43,7 @@ class TestImports:
         assert "typer" in loaded
         assert loaded.isdisjoint((*HEAVY, "numpy", "rich"))
 
+    @pytest.mark.slow
     def test_a_column_goes_there_and_back_without_what_others_need(self, tmp_path):
         """Each of these takes from a tenth of a second to a whole one to load."""
         people, made, reports = (str(tmp_path / name) for name in ("people.csv", "mech.json", "reports.csv"))
@@ -66,6 +67,7 @@ class TestImports:
         """Its bounds are quantiles of one of them."""
         assert "scipy.stats" not in loaded_after("from optldp.designer.auditing import audit")
 
+    @pytest.mark.slow
     def test_the_designer_loads_its_parts_on_first_use(self):
         assert loaded_after("import optldp.designer").isdisjoint((*HEAVY, "numpy"))
         assert "scipy" in loaded_after("from optldp.designer import design")
@@ -184,7 +186,7 @@ class TestStreams:
             for row in printed["rows"]:
                 assert list(row) == ROW_KEYS.split()
 
-    @pytest.mark.sampled(9)
+    @pytest.mark.slow
     @pytest.mark.parametrize("asked", [*COMMANDS, *SOLVED], ids=str)
     def test_json_is_all_that_a_process_of_its_own_prints(self, asked):
         """What a library in C prints, or another process that a command starts, is on its stdout, too."""
@@ -202,7 +204,7 @@ class TestStreams:
         assert text.stderr == asked.stderr
         assert all(line.startswith("optldp: ") for line in text.stderr.splitlines())
 
-    @pytest.mark.sampled(4)
+    @pytest.mark.slow
     @pytest.mark.parametrize("command", COMMANDS)
     def test_text_is_never_cut_or_wrapped_to_a_terminal(self, optldp, command, monkeypatch):
         monkeypatch.setenv("COLUMNS", "20")
@@ -214,6 +216,7 @@ class TestStreams:
 
 
 class TestInterruption:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("arguments", "where"),
         [
@@ -291,6 +294,7 @@ class TestCompletion:
         assert self.ask("zsh", line) == ["_files"]
         assert self.ask("fish", line, _TYPER_COMPLETE_FISH_ACTION="get-args") in ([], [""])
 
+    @pytest.mark.slow
     def test_the_script_that_is_printed_does_so_in_bash(self):
         """Sourced as it is, and asked as readline asks it."""
         program = Path(sys.executable).with_name("optldp")

@@ -1,7 +1,7 @@
-"""Personalised mechanisms under audit: an input is a value, pairs, or a row of values at a level, a report one of each.
+"""Personalised mechanisms under audit: an input is a value, pairs or a row of values, with the level of who holds it.
 
-Of two values at one level the level's budget is claimed; of one value at two levels, what both reports tell of the
-level, where that is finite; of two values at two levels, nothing.
+Three claims are tried. Two values at one level keep the level's budget. One value at two levels keeps what both reports
+tell of the level, where that is finite. For two values at two levels nothing is claimed.
 """
 
 from __future__ import annotations

@@ -12,10 +12,12 @@ import numpy as np
 from ....estimators.intervals import CONFIDENCE
 from ....estimators.methods import BIAS_AWARE, DISTRIBUTION_METHODS, MEAN_METHODS
 from ....estimators.reading.columns.simulated_columns import USERS
+from ....estimators.reading.formats.axis import AxisNumber, in_units
 from ....mechanisms.combinators.attribute_sampling import AttributeSampling
 from ....mechanisms.errors import InputError
 from ....mechanisms.exactness.verification import verify
 from ..options.kind import DesignKind
+from ..output.output import share_progress, told_of_reports
 from .bundle import BundleKind, found_rows, read_to_count
 from .kind import Designed, Found, Held, Layout, Part, Service, split
 from .number_estimates import names_of, require_method, say_of_users, told_by_counts, told_of_join, with_bias
@@ -132,8 +134,6 @@ class Attributes(BundleKind[AttributeSampling]):
         return _of_counts(services, held, asked)
 
     def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        from ..output.output import told_of_reports
-
         if USERS in self.mechanism.attributes:
             raise InputError(f"counts have a column {USERS!r}, got an attribute of that name: give the reports")
         read = read_to_count(self, services, asked)
@@ -257,7 +257,6 @@ def _of_counts(services: Sequence[Service], held: Sequence[AttributeSampling], a
     from ....estimators import count, estimate_attribute_means
     from ....estimators.bias_aware import bias_aware_attribute_means
     from ....estimators.reading.columns import SkippedRows
-    from ..output.output import share_progress, told_of_reports
     from .reading import holds_simulated
 
     started, skipped = time.perf_counter(), SkippedRows()
@@ -330,7 +329,6 @@ def named(found: Found, attribute: str) -> Found:
 def attribute_priors(options: DesignOptions) -> tuple[dict[str, Prior], list[str]]:
     """Return the prior of each attribute that was asked for, out of its column of DATA, and what is to be said."""
     from ....estimators.reading.columns.number_cells import column_units, read_column
-    from ....estimators.reading.formats.axis import in_units
     from ...priors.prior import DEFAULT_KNOTS, Prior
     from ..output.prior import SENSITIVE, on_own_steps, within_range
 
@@ -353,7 +351,6 @@ def design_attributes(options: DesignOptions, priors: dict[str, Prior], sampled:
     """Design the tables of all attributes at one budget, showing progress."""
     from ...designs.design import design
     from ...designs.several_attributes import Attributes as AttributesAsked
-    from ..output.output import share_progress
 
     error = options.asked if options.wanted.name == "error" else None
     with share_progress("designing") as update:
@@ -378,8 +375,6 @@ def attribute_range(text: str) -> tuple[str, tuple[float, float]]:
     >>> attribute_range("came=7:30:11:00")
     ('came', (27000.0, 39600.0))
     """
-    from ....estimators.reading.formats.axis import AxisNumber
-
     name, _, ends = text.rpartition("=")
     for place in [i for i, letter in enumerate(ends) if letter == ":"]:  # times have some of their own
         try:

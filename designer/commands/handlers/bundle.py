@@ -11,11 +11,12 @@ import numpy as np
 
 from ....estimators.reading.columns.cells import LONGEST_CELL
 from ....estimators.reading.columns.simulated_columns import OUTPUT, USERS
+from ....estimators.reading.formats.axis import length_on, said_on
 from ....mechanisms.channel import Channel
 from ....mechanisms.documents.bundle import Bundle
 from ....mechanisms.errors import InputError
 from ....mechanisms.third_party.adoption import written_of
-from ..output.output import readable
+from ..output.output import readable, told_of_reports
 from .kind import Checked, Found, Kind, Layout, Rows, Service, WrittenReports, marked
 from .options import LEVEL_COLUMN, REPORT_COLUMN
 
@@ -158,7 +159,6 @@ class BundleKind(Kind[B]):
     def told_alone(self, service: Service, asked: EstimateOptions) -> Found:
         """Return what the reports of one service tell."""
         from ....estimators.reading.columns import SkippedRows
-        from ..output.output import told_of_reports
         from .reading import accounted, added, answers_simulated
 
         if asked.counts:
@@ -195,8 +195,6 @@ def found_rows(
 
     Signed values are ranked by their size, as differences are; units are those of all rows, or of each.
     """
-    from ....estimators.reading.formats.axis import length_on, said_on
-
     each = [units] * len(next(iter(columns.values()))) if isinstance(units, str) else units
     rows = [(*row, of) for *row, of in zip(*columns.values(), each, strict=True)]
     last = None
@@ -226,8 +224,6 @@ def answer_in_text(
     kind: BundleKind[Any], services: Sequence[Service], asked: CountOptions
 ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Return the reports of one service, which are written as text, counted, and what its file told."""
-    from ..output.output import told_of_reports
-
     read = read_to_count(kind, services, asked)
     counts = kind.of_reports(read.reports, read.many)
     written = written_of(kind.mechanism)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ....estimators.intervals import normal_quantile
+from ....estimators.intervals import each_of, normal_quantile
 from ....estimators.methods import FREQUENCY_METHODS
 from ....estimators.reading.columns.simulated_columns import OUTPUT
 from ....mechanisms.categorical.mechanism import CategoricalMechanism
@@ -19,6 +19,7 @@ from ....mechanisms.statistics import Outputs, Supports, unread
 from ....mechanisms.third_party.adoption import DRAWN_BY, FORM, written_of
 from ....mechanisms.third_party.mark import MARK, is_adopted
 from ..options.kind import DesignKind
+from ..output.output import share_progress, solver_progress
 from .bundle import MOST_ROWS, RANKED, BundleKind, answer_in_text, found_rows, report_texts
 from .kind import Checked, Designed, Drawing, Found, Held, Kind, Layout, Reader, Service, WrittenReports, marked, split
 from .options import REPORT_COLUMN
@@ -168,7 +169,6 @@ class Categories(BundleKind[CategoricalMechanism]):
 
     def found(self, counts: CategoryCounts, asked: EstimateOptions) -> Found:
         from ....estimators import estimate_frequencies, influence
-        from ..output.output import share_progress
 
         asked.refuse("for levels of budgets", "--level-column")
         method = asked.chosen(*FREQUENCY_METHODS)
@@ -255,8 +255,6 @@ def frequency_table(found: FrequencyEstimate, confidence: float, more: dict[str,
 
 def each_confidence(asked: EstimateOptions, many: int) -> float:
     """Return the confidence of each interval of many, so that they hold at once where that is asked for."""
-    from ....estimators.intervals import each_of
-
     return each_of(asked.confidence, many) if asked.simultaneous else asked.confidence
 
 
@@ -335,7 +333,6 @@ def require_oracle(method: str, options: DesignOptions, known: list[str], what: 
 
 def _design_table(prior: CategoricalPrior, epsilon: float, options: DesignOptions) -> Designed:
     from ...designs.design import design
-    from ..output.output import solver_progress
 
     with solver_progress("optimal table") as progress:
         made = design(prior, epsilon, tolerance=options.tolerance, progress=progress)
@@ -345,7 +342,6 @@ def _design_table(prior: CategoricalPrior, epsilon: float, options: DesignOption
 def _design_for_loss(prior: CategoricalPrior, epsilon: float, options: DesignOptions) -> Designed:
     """Return the table of the least loss, whose reports are the categories."""
     from ...designs.design import design
-    from ..output.output import solver_progress
 
     wanted, size = options.asked, len(prior.categories)
     with solver_progress(wanted.label) as progress:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ....estimators.intervals import each_of
 from ....mechanisms.errors import unwired
 from ..output.output import number, say
 from .kind import Found, Rows, split
@@ -196,8 +197,6 @@ def _found(estimate: DistributionEstimate, units: str, facts: dict[str, Any], as
 
 def _each(asked: EstimateOptions, many: int) -> float:
     """Return the confidence of each interval of many, so that they hold at once where that is asked for."""
-    from ....estimators.intervals import each_of
-
     return each_of(asked.confidence, many) if asked.simultaneous else asked.confidence
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ....estimators.intervals import each_of
 from ....mechanisms.errors import InputError
 from ...objectives.losses import known_or_read
 from ...objectives.queries import QUERIES, queries_of
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 def queries_found(counts: ReportCounts, asked: EstimateOptions, facts: dict[str, Any]) -> Found:
     """Return the answers to the workload that is asked for, in its order."""
     from ....estimators.distributions import estimate_queries
-    from ....estimators.intervals import each_of
     from ....mechanisms.table.unit_interval import UnitInterval
 
     if asked.method is not None:

@@ -15,6 +15,7 @@ from ....mechanisms.exactness.verification import Verification, verify
 from ....mechanisms.sampling.domain import values_inside
 from ....mechanisms.sampling.rounded_values import rounded_values
 from ....mechanisms.table.table import TabulatedMechanism
+from ..output.output import solver_progress
 from .kind import Checked, Drawing, Found, Held, Kind, Layout, Reader, Service, WrittenReports, marked
 from .options import REPORT_COLUMN
 
@@ -303,7 +304,6 @@ def design_numbers(options: DesignOptions, prior: Prior | KnotChoice, epsilon: f
     from ...designs.design import design
     from ...objectives.variance import LARGE
     from ...priors.prior import Prior
-    from ..output.output import solver_progress
 
     method = options.method or "optimal"
     # Up to these the table is made, and judged, whatever is written: the facts do not depend on the form of the file.

@@ -21,7 +21,7 @@ from ....estimators.methods import (
 )
 from ....estimators.reading.columns.simulated_columns import REPORT
 from ....mechanisms.errors import InputError
-from ....mechanisms.named import Option, Taken, asked_for, name_asked, told_in_words
+from ....mechanisms.option_grammar import Option, Taken, asked_for, name_asked, told_in_words
 from ..options.differences import ContrastOptions
 from ..options.shared import (
     CONFIDENCE,

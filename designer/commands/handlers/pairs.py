@@ -13,6 +13,7 @@ from ....estimators.methods import KEY_VALUES
 from ....mechanisms.errors import InputError, wired
 from ....mechanisms.key_value.mechanism import KeyValueMechanism
 from ..options.kind import DesignKind
+from ..output.output import task_progress
 from .bundle import BundleKind, answer_in_text, found_rows
 from .kind import Designed, Found, Held, Part, Service, split
 from .options import REDUCTION
@@ -203,7 +204,6 @@ def _best_split(
     from ...designs.judging import table_alone
     from ...methods.closed_form import ClosedForm
     from ...methods.registry import METHODS, as_method
-    from ..output.output import task_progress
 
     values = options.value_method or "duchi"
     if values not in METHODS:

@@ -15,6 +15,7 @@ from ....mechanisms.errors import InputError
 from ....mechanisms.spaces.places import COLUMNS
 from ....mechanisms.spaces.places import Places as Space
 from ..options.kind import DesignKind
+from ..output.output import solver_progress
 from .bundle import BundleKind
 from .categories import LABELS, Categories
 from .kind import Designed, Drawing, Held, Kind, Layout, WrittenReports
@@ -41,7 +42,6 @@ class Places(Categories):
         from ...designs.design import design
         from ...priors.categorical import CategoricalPrior
         from ...privacies import privacy_asked
-        from ..output.output import solver_progress
         from ..output.prior import SENSITIVE
 
         assert options.prior_file is not None  # or there were no places

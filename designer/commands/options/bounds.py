@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ....mechanisms.errors import InputError
 from ...objectives.registry import in_words
 from ..output.output import require_place
+from ..output.prior import on_own_steps
 from .objective import PANEL, ObjectiveOptions
 from .shared import (
     EPSILONS,
@@ -106,8 +108,6 @@ class BoundsOptions(ObjectiveOptions):
 
     def prior(self) -> tuple[Prior, list[str]]:
         """Read the prior, and what there is to say of it; without --knots on the values' own steps, as a design."""
-        from ..output.prior import on_own_steps
-
         if self.knots is not None:
             return self.prior_on(self.knots, self.units)
         prior, notes = self.prior_on(KNOTS, self.units)
@@ -155,8 +155,6 @@ def require_places(out: Path | None, results: Path | None, *, force: bool) -> No
     InputError
         A folder that is missing or may not be written to, a report that is no page or is a folder, one file for both.
     """
-    from ....mechanisms.errors import InputError
-
     require_place(out, SUFFIXES, force=force)
     require_place(results, force=True)
     for path in (out, results):

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ....mechanisms.named import Option, Taken, asked_for, name_asked, value_told
+from ....mechanisms.errors import InputError
+from ....mechanisms.option_grammar import Option, Taken, asked_for, name_asked, value_told
 from ...methods.options import in_words as methods_in_words
 from ...methods.options import read_method, told_method
 from ...objectives.registry import AskedObjective, in_words
@@ -240,8 +241,6 @@ class DesignOptions(OverTimeOptions, ObjectiveOptions):
     @property
     def epsilon(self) -> float | None:
         """The one budget; InputError for several."""
-        from ....mechanisms.errors import InputError
-
         if self.epsilons and len(self.epsilons) > 1:
             raise InputError(f"a design takes one --epsilon, got {len(self.epsilons)}: see --levels, or optldp bounds")
         return self.epsilons[0] if self.epsilons else None
@@ -288,8 +287,6 @@ class DesignOptions(OverTimeOptions, ObjectiveOptions):
     @cached_property
     def wanted(self) -> AskedObjective:
         """The objective as it was asked for, with --loss and what goes with it; InputError for what does not."""
-        from ....mechanisms.errors import InputError
-
         asked = AskedObjective.read(self.objective)
         if self.workload is not None and asked.name == "workload":
             if asked.told:
@@ -336,7 +333,6 @@ class DesignOptions(OverTimeOptions, ObjectiveOptions):
     @cached_property
     def budgets(self) -> Budgets:
         """The budgets, none where --privacy carries them; InputError for none else, or ones that make no sense."""
-        from ....mechanisms.errors import InputError
         from .levels import Budgets, budgets_of
 
         if carries_budgets(self.privacy):
@@ -385,8 +381,6 @@ class DesignOptions(OverTimeOptions, ObjectiveOptions):
         """The number of knots, None for the default; InputError for a text that is no number."""
         if self.knots_text is None or self.automatic:
             return None
-        from ....mechanisms.errors import InputError
-
         try:
             return int(self.knots_text)
         except ValueError:
@@ -403,8 +397,6 @@ class DesignOptions(OverTimeOptions, ObjectiveOptions):
 
     def refuse_useless(self) -> None:
         """Raise InputError for budgets that make no sense, and for an option that would be ignored."""
-        from ....mechanisms.errors import InputError
-
         given = {name: value for name, value in self.given().items() if name not in FOR_ALL}
         if self.categorical and (name := privacy_name(self.privacy)) != PURE:
             raise InputError(

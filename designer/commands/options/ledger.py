@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ....mechanisms.errors import InputError
 from .shared import Options
 
 if TYPE_CHECKING:
@@ -56,7 +57,6 @@ class LedgerOptions(Options):
         if self.ledger is None:
             self.refuse("for a --ledger", "--ledger-key", "--budget")
             return None
-        from ....mechanisms.errors import InputError
         from ....mechanisms.ledger import Ledger
         from ....mechanisms.pseudorandom import read_secret
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ....mechanisms.errors import InputError
-from ....mechanisms.named import name_asked
+from ....mechanisms.option_grammar import name_asked
 
 
 class Old(NamedTuple):

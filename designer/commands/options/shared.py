@@ -16,7 +16,7 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 import typer
 from typer.models import OptionInfo
 
-from ....mechanisms.named import Option, Taken, asked_for
+from ....mechanisms.option_grammar import Option, Taken, asked_for
 from ..output.output import refuse_given, say
 
 CONFIDENCE = 0.95

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ....mechanisms.errors import InputError
 from ..options.bounds import SUFFIXES
 from ..output.output import require_place
 
@@ -31,7 +32,6 @@ def require_report_place(out: Path, tables: Sequence[Path], *, force: bool) -> N
         A page of one table that is no page or is a folder, a folder of several that is a file, a place that may not be
         written to, files that would be replaced without `force`; jinja2 or matplotlib is not installed.
     """
-    from ....mechanisms.errors import InputError
     from ...report.rendering import require_report_tools
 
     if len(tables) == 1:
@@ -77,7 +77,6 @@ def free_name(stem: str, taken: Mapping[str, str]) -> str:
 
 def _pictures(kind: Kind) -> list[Axes]:
     """Return figures of the kind: of one that is made of parts one for each, so that every telephone shows them."""
-    from ....mechanisms.errors import InputError
     from ...plots.mechanism_mesh import MOST_PARTS, part_map
 
     parts = kind.parts()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ....mechanisms.errors import unwired
+from ....mechanisms.errors import InputError, unwired
 from ....mechanisms.registered import registered
 from ...objectives.registry import named
 from ..options.kind import DesignKind, OneTable
@@ -56,7 +56,6 @@ def design_table(options: DesignOptions) -> Outcome:
 
 def _with_people(found: Outcome, options: DesignOptions, prior: KnotPrior | None = None) -> Outcome:
     """The same with how far the mean of --n people may be off, under its table's prior unless one is given."""
-    from ....mechanisms.errors import InputError
     from ...planning.people import table_mean_within
 
     assert options.n is not None
@@ -71,7 +70,6 @@ def _with_people(found: Outcome, options: DesignOptions, prior: KnotPrior | None
 
 def _by_method(options: DesignOptions) -> Outcome:
     """What several methods are for: one of them, or the least of all on knots that were named or chosen."""
-    from ....mechanisms.errors import InputError
     from ...designs.knots import KnotChoice
     from ..handlers.numbers import design_numbers
 
@@ -200,7 +198,6 @@ def _known(options: DesignOptions) -> tuple[KnotPrior | None, list[str], Prior]:
 
 def _knots_of_range(options: DesignOptions, prior: Prior | None) -> np.ndarray:
     """Return the prior's knots, or equally spaced ones on the range, or as many as the gap takes."""
-    from ....mechanisms.errors import InputError
     from ...objectives.worst_case import DEFAULT_EXCESS, minimax_knots
     from ...priors.checks import as_knots
     from ...priors.prior import DEFAULT_KNOTS

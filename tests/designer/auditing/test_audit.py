@@ -152,6 +152,7 @@ class TestOtherPromises:
         assert not found.ok
         assert found.epsilon == 0.5 * abs(found.inputs[0] - found.inputs[1]) < found.lower_bound
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["sensitive", "blocks"])
     def test_what_is_promised_of_pairs_is_claimed_of_each_by_itself(self, name):
         """A sampler that keeps what the others may be told passes; one of twice the budgets does not."""

@@ -35,6 +35,7 @@ def ranked(rows):
     return [row.method for row in sorted(rows, key=lambda row: row.value)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", OBJECTIVES, ids=lambda objective: objective.label)
 def test_what_decides_is_what_design_solves_for(objective):
     for row in compare(PRIOR, [1.0], methods=FEW, objective=objective):
@@ -52,6 +53,7 @@ def test_what_decides_is_what_design_solves_for(objective):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", OBJECTIVES[1:], ids=lambda objective: objective.label)
 def test_a_further_objective_judges_the_same_mechanisms_beside_its_own_best(objective):
     rows = compare(PRIOR, [1.0], methods=FEW, objectives=[objective])

@@ -14,6 +14,7 @@ def sloping(n: int) -> Prior:
     return Prior.on_knots(x, np.maximum(np.cos(x / 20) + 0.5, 0.0), source="public", units="EUR")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "epsilon"), [(12, 1.0), (300, 0.5), (300, 4.0)])
 def test_the_floor_forms_design_is_the_tables(n, epsilon):
     """Value, variances, bound and evidence, to the gap that both are solved to; the form is proved without a table."""

@@ -86,6 +86,7 @@ def test_an_objective_is_tested_for_being_public():
 
 @pytest.mark.parametrize("case", CASES)
 class TestEveryObjective:
+    @pytest.mark.slow
     def test_its_certificate_proves_value_and_bound_again(self, case):
         made = made_for(case)
         found = made.certificate.check()

@@ -42,7 +42,7 @@ def brute_force(given: dict[str, Prior], epsilon: float, method: str, weights: d
 
 
 class TestChoice:
-    @pytest.mark.sampled(5)
+    @pytest.mark.slow
     @pytest.mark.parametrize("method", ["optimal", "duchi", "square-wave"])
     @pytest.mark.parametrize("epsilon", [0.5, 2.0, 4.0, 6.0, 8.0, 12.0])
     def test_the_number_sampled_is_the_best_of_all(self, method, epsilon):
@@ -99,7 +99,7 @@ class TestChoice:
         for mine, other in zip(here.evidence.choices, there.evidence.choices, strict=True):
             assert mine.screened == pytest.approx(other.screened, rel=1e-9)
 
-    @pytest.mark.sampled(3)
+    @pytest.mark.slow
     @pytest.mark.parametrize("knots", [2, 3, 21])
     def test_budgets_below_one_are_rightly_not_looked_at(self, knots):
         """Half as many attributes at twice the budget do better, by closed forms and by the optimum, however spread."""

@@ -9,7 +9,7 @@ from optldp.designer.methods import options
 from optldp.designer.methods.base import Method
 from optldp.designer.methods.options import TOLD, ToldMethod, in_words, read_method, told_method
 from optldp.mechanisms import InputError
-from optldp.mechanisms.named import TYPES, as_asked
+from optldp.mechanisms.option_grammar import TYPES, as_asked
 
 from ...naming import NEW
 

@@ -43,6 +43,7 @@ def checked(made: Design) -> Design:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("examples", [3, pytest.param(16, marks=pytest.mark.nightly)])
 def test_every_design_is_private_unbiased_and_between_ptt_and_the_bound(examples):
     @settings(max_examples=examples)
@@ -63,7 +64,7 @@ def test_every_design_is_private_unbiased_and_between_ptt_and_the_bound(examples
     holds()
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
 @pytest.mark.parametrize("name", ["uniform", "gaussian", "exponential"])
 def test_the_reference_values_lie_on_the_sides_they_should(name, epsilon):
@@ -152,6 +153,7 @@ def test_the_few_numbers_say_all_of_the_table():
     assert table.provenance.claims_unbiased
 
 
+@pytest.mark.slow
 def test_a_symmetric_prior_gets_a_symmetric_floor():
     shape = design(prior_of("gaussian"), 1.0, method=Pieces()).evidence.shape
     np.testing.assert_allclose(shape.low, -shape.high[::-1], atol=1e-12)

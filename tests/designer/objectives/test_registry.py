@@ -14,7 +14,7 @@ from optldp.designer.objectives import registry, variance
 from optldp.designer.objectives.base import Objective
 from optldp.designer.objectives.registry import OBJECTIVES, AskedObjective, NamedObjective, in_words
 from optldp.mechanisms import InputError
-from optldp.mechanisms.named import TYPES
+from optldp.mechanisms.option_grammar import TYPES
 
 from ...naming import NEW
 

@@ -70,6 +70,7 @@ def test_the_default_knows_the_smooth_fit_and_chooses_it_where_it_errs_least():
     assert advice.best.estimator == "smooth"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
 def test_what_it_recommends_for_a_mean_is_within_a_twentieth_of_the_best(epsilon):
     """By brute force: every mechanism there is with the unbiased decoder of least variance under this prior."""
@@ -180,7 +181,7 @@ def test_the_closed_form_is_what_users_one_by_one_show():
     assert shown == pytest.approx(expected, rel=4 * math.sqrt(2 / 2000))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", sorted(OF_ONE_SERVICE))
 def test_counts_drawn_at_once_are_as_users_drawn_one_by_one(estimator):
     """The bootstrap against values, reports and estimates of single users, within standard errors of both."""
@@ -231,6 +232,7 @@ def test_mechanisms_share_the_values_and_estimators_the_reports():
     assert not np.array_equal(seen["grr", 0], seen["grr", 1])
 
 
+@pytest.mark.slow
 def test_more_clients_and_more_budget_err_less():
     options: dict[str, Any] = {"mechanisms": ["optimal"], "estimators": ["ua", "em"], "repetitions": 12}
     few, many, private = told(**options), told(n=5000, **options), told(epsilon=0.5, **options)
@@ -327,7 +329,7 @@ def test_noise_is_drawn_apart_from_the_values():
     assert abs(np.mean(errors) - exact.mse.value) < 4 * np.std(errors) / math.sqrt(3000)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_no_row_that_lost_is_printed_with_a_lesser_error_than_the_first(seed):
     """Rows that few draws had stopped were printed with those draws' own luck: "worse", and less than the winner."""

@@ -106,6 +106,7 @@ class TestObjectives:
         assert plan.least_epsilon == pytest.approx(at_knots, rel=1.01 * PRECISION)
         assert plan.design.objective == WorstCase()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("method", ["optimal", "duchi"])
     def test_the_more_priors_the_larger_the_error_to_expect(self, method):
         asked = Variance(), Guarantee(TotalVariationAmbiguity(0.1)), WorstCase()
@@ -126,7 +127,7 @@ class TestObjectives:
 class TestEpsilon:
     """What an error costs."""
 
-    @pytest.mark.sampled(5)
+    @pytest.mark.slow
     @pytest.mark.parametrize("method", METHODS)
     @pytest.mark.parametrize("target", [0.25, 0.5, 5.0])
     def test_the_budget_meets_the_target_and_a_slightly_smaller_one_does_not(self, method, target):
@@ -150,6 +151,7 @@ class TestEpsilon:
         plan = plan_epsilon(PRIOR, 1000, target, of=of)
         assert grid[first - 1] < plan.epsilon < grid[first] * (1 + PRECISION)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("of", ["users", "population"])
     def test_on_two_knots_it_is_the_closed_form_of_duchi(self, of):
         target = 0.1
@@ -160,7 +162,7 @@ class TestEpsilon:
         assert plan.least_epsilon is not None
         assert exact * (1 - 1.01 * PRECISION) <= plan.least_epsilon <= exact * (1 + 1e-9)
 
-    @pytest.mark.sampled(3)
+    @pytest.mark.slow
     @pytest.mark.parametrize("method", METHODS)
     def test_with_the_budget_ruled_out_no_method_meets_the_target(self, method):
         least = plan_epsilon(PRIOR, 10_000, 0.3, method=method, uniform_share=0.1).least_epsilon
@@ -169,11 +171,13 @@ class TestEpsilon:
         for other in METHODS:
             assert plan_error(PRIOR, 10_000, least, method=other, uniform_share=0.0).predicted_error > 0.3
 
+    @pytest.mark.slow
     def test_for_the_optimum_what_is_ruled_out_is_just_below_what_is_enough(self):
         plan = plan_epsilon(PRIOR, 10_000, 0.3)
         assert plan.least_epsilon is not None
         assert 1 - 2.1 * PRECISION < plan.least_epsilon / plan.epsilon < 1
 
+    @pytest.mark.slow
     def test_a_target_that_is_hit_exactly_is_met_by_that_budget_or_a_hair_less(self):
         target = plan_error(PRIOR, 1000, 1.0).predicted_error
         plan = plan_epsilon(PRIOR, 1000, target)
@@ -195,11 +199,13 @@ class TestEpsilon:
         plan = plan_epsilon(PRIOR, 1000, 1.0)
         assert plan_epsilon(scaled, 1000, 1000.0).epsilon == pytest.approx(plan.epsilon, rel=2 * PRECISION)
 
+    @pytest.mark.slow
     def test_a_target_that_anything_meets_gets_the_least_budget_there_is(self):
         plan = plan_epsilon(PAIR, 10, 1e9)
         assert plan.epsilon == pytest.approx(1e-6, rel=1e-9)
         assert plan.least_epsilon == 0.0
 
+    @pytest.mark.slow
     def test_progress_tells_every_trial_and_they_are_few(self):
         told = []
         plan = plan_epsilon(PRIOR, 10_000, 0.3, progress=lambda *event: told.append(event))

@@ -47,6 +47,7 @@ def test_the_clearly_worse_stop_and_the_leaders_get_fresh_draws():
     assert len(race.order) == len(NAMES)
 
 
+@pytest.mark.slow
 def test_the_best_is_hardly_ever_taken_for_clearly_worse():
     """All alike but one that is a little better: in 100 races it may be stopped so in a twentieth of them."""
     means = dict.fromkeys(NAMES, 1.0) | {("b", "x"): 0.98}
@@ -54,6 +55,7 @@ def test_the_best_is_hardly_ever_taken_for_clearly_worse():
     assert stopped <= 100 * RISK + 2 * math.sqrt(100 * RISK)
 
 
+@pytest.mark.slow
 def test_what_is_said_of_the_leaders_is_right_on_average_where_the_race_flatters():
     """All alike: the winner's own draws say too little, fresh ones the truth."""
     means = dict.fromkeys(NAMES, 1.0)

@@ -16,6 +16,7 @@ def wanted(users: int) -> Error:
     return Error(users, FactorAmbiguity(2.0))
 
 
+@pytest.mark.slow
 def test_the_error_of_a_budget_is_that_of_the_design_and_its_bound():
     made = design(PRIOR, 1.0, objective=wanted(5000))
     plan = plan_error(PRIOR, 5000, 1.0, objective=wanted(5000))
@@ -34,6 +35,7 @@ def test_a_budget_for_an_error_meets_it_and_a_smaller_one_does_not():
     assert plan.epsilon < 0.8 * plan_epsilon(PRIOR, 5000, 1.0).epsilon
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "of", "objective"), [("optimal", "users", None), ("duchi", "population", WorstCase())]
 )
@@ -57,6 +59,7 @@ def test_users_for_an_error_with_bias_are_enough_and_a_thousandth_fewer_are_not(
     assert len(tried) < 30
 
 
+@pytest.mark.slow
 def test_an_error_that_one_user_keeps_takes_one():
     assert plan_users(PRIOR, 1.0, 1e6, objective=wanted(1)).users == 1
     assert plan_users(PRIOR, 1.0, 1e6).users == 1

@@ -24,6 +24,7 @@ def table() -> TabulatedMechanism:
     return curve().design.mechanism
 
 
+@pytest.mark.slow
 def test_the_lines_are_the_errors_and_the_star_is_the_optimum():
     axes = plots.clip_errors(curve())
     for name, part in (("error", "rmse"), ("noise", "noise"), ("bias at most", "bias_bound")):
@@ -36,6 +37,7 @@ def test_the_lines_are_the_errors_and_the_star_is_the_optimum():
     assert axes.get_title() == "Where a clip pays, ε = 1, 20,000 users"
 
 
+@pytest.mark.slow
 def test_the_lower_end_is_said_to_be_cut_where_it_is():
     mirrored = Prior.on_knots(KNOTS, PRIOR.weights[::-1], source="public")
     axes = plots.clip_errors(clip_curve(design(mirrored, 1.0, objective=Error(20_000))))

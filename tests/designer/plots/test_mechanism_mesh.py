@@ -32,7 +32,7 @@ def corners(mesh: QuadMesh) -> np.ndarray:
     return np.asarray(mesh.get_coordinates())
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("suffix", ["png", "svg"])
 def test_every_method_can_be_drawn(method, suffix, tmp_path):
@@ -109,6 +109,7 @@ def test_categories_and_oracles_show_how_much_a_report_says_for_its_own():
         assert_readable(one)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "table",
     [

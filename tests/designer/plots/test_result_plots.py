@@ -82,6 +82,7 @@ def _pixels(axes: Axes) -> Any:
     return np.asarray(canvas.buffer_rgba())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_result_draws_what_its_figure_draws(name):
     """Pixel for pixel, and with all that it was asked for."""

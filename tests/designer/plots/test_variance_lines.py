@@ -52,7 +52,7 @@ def expect(rows, method, value) -> np.ndarray:
     return np.array([(row.epsilon, value(row)) for row in rows if row.method == method])
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_each_method_is_the_line_of_its_rows(rows, method):
     shown = {
@@ -96,6 +96,7 @@ def test_every_method_is_named_at_the_end_of_its_line_from_the_top_down(rows):
     assert named == sorted(named, key=lambda name: -min(last[name], tall))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("relative", "size"), [(False, (7.2, 4.4)), (True, (7.2, 4.4)), (True, (4.6, 4.0))])
 def test_all_methods_can_be_read(rows, relative, size):
     axes = plots.variance(rows, relative=relative, units="EUR", ax=new_axes(*size))

@@ -142,6 +142,7 @@ class TestFromDistribution:
         (stats.uniform(3, 2), None),
     )
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("knots", [2, 6, 101])
     @pytest.mark.parametrize(("distribution", "domain"), CASES)
     def test_mean_and_second_moment_are_the_distributions(self, distribution, domain, knots):

@@ -81,6 +81,7 @@ class TestOnlyAPage:
     def test_it_is_the_same_in_every_run(self):
         assert bounds_html(small_result(), column="income", command="optldp bounds people.csv") == small_page()
 
+    @pytest.mark.slow
     def test_nothing_in_it_names_a_place_to_fetch_from(self):
         for tag, attributes in Page(small_page()).tags:
             assert tag not in {"link", "iframe", "object", "embed", "base", "form", "img", "audio", "video", "a"}
@@ -102,6 +103,7 @@ class TestOnlyAPage:
         assert f"script-src 'sha256-{digest}'" in policy
         assert [tag for tag, _ in page.tags].count("script") == 1
 
+    @pytest.mark.slow
     def test_names_cannot_become_anything_but_text(self):
         hostile = "</title><script>alert(1)</script><img src=x onerror=alert(1)>\"'&"
         units = '<i>$a$ & $b$</i> " $\\frac{'

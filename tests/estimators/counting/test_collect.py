@@ -100,6 +100,7 @@ def frames(matrix: np.ndarray, rng: np.random.Generator) -> list[pd.DataFrame]:
 
 
 class TestCounts:
+    @pytest.mark.slow
     @settings(max_examples=20)
     @given(answers_of(st.integers(0, 15)))
     def test_they_are_those_of_a_dictionary_for_each_user(self, answers):

@@ -118,7 +118,7 @@ BOMBS = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BOMBS)
 def test_what_is_made_to_take_memory_is_refused_without_it(tmp_path, tables, name):
     """In a process that does nothing else."""

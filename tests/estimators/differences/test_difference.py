@@ -125,7 +125,7 @@ def test_what_cannot_be_compared_is_refused():
     assert match_users((table, day), (table, twice), key="user", keep_first=True).matched == 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("made", [piecewise(KNOTS, 4.0), categorical_grr(JOBS, 4.0)])
 def test_intervals_about_these_very_users_cover_and_are_shorter(made):
     """Fixed users whose values changed a little, at a budget where who they are weighs as much as the noise."""

@@ -97,6 +97,7 @@ def test_units_do_not_matter(method):
     assert other.mean().std_error == pytest.approx(3 * found.mean().std_error, rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["em", "ems", "mr"])
 def test_the_order_of_the_services_does_not_matter(method):
     """Columns and services permuted together."""
@@ -146,6 +147,7 @@ def repeated():
 class TestCoverage:
     """95% intervals, and all of what was seen within 4 standard errors of what was said."""
 
+    @pytest.mark.nightly
     @pytest.mark.parametrize("what", ["mean", "probability", "variance", "median", "tenth", "weight"])
     def test_intervals_hold_the_truth_as_often_as_they_say(self, repeated, what):
         """A binomial share of 300 has a standard error of 1.26%; the truth is computed from the weights."""
@@ -302,7 +304,7 @@ def test_grids_that_disagree_are_refused_unless_cells_are_given():
     assert found.value.size == 6
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_default_errs_less_than_the_others():
     """Wasserstein-1, one mode, two modes and a spike, two collections each; geometric means of the ratios."""
     edges, ratios = np.linspace(0.0, 1.0, 129), []

@@ -162,7 +162,7 @@ def test_progress_counts_sets_of_masses():
     assert [done for done, _ in seen] == list(range(1, len(seen) + 1))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_intervals_cover():
     """Beta(2, 5), 40 collections of 4,000 users: of function, mean and median nine in ten at least hold the truth."""
     truth = {"mean": 2 / 7, "median": 0.26444998, "share": 0.5798, "repeats": 40}

@@ -142,6 +142,7 @@ TRUTH = 2 * stats.beta(2, 5).mean() - 1
 class TestBySimulation:
     """Bounds of four standard errors of 150 repetitions."""
 
+    @pytest.mark.nightly
     def test_intervals_cover_as_often_as_they_say(self, method):
         covered = np.mean([e.interval().low <= TRUTH <= e.interval().high for e in simulated(method)])
         assert abs(covered - 0.95) < 4 * math.sqrt(0.95 * 0.05 / REPETITIONS)

@@ -83,7 +83,7 @@ def test_where_the_shares_are_vague_nothing_is_said():
     assert min(ended) < 1e-3  # where a share is nothing, too
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("family", "level_epsilon"), [(square_wave, 1.0), (square_wave, None), (grr, None)])
 def test_intervals_hold_near_zero(family, level_epsilon):
     """Rare values and frequent ones, and the mean: normal intervals at the fit fail here."""

@@ -186,7 +186,7 @@ def test_the_relaxation_is_tight_where_pairs_show_the_level():
     assert 0.0 <= bound - found.joint.loglik < 0.05
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("family", [basic_rappor, ALL[-1]])
 def test_standard_errors_are_the_scatter_of_the_maxima(family):
     """In a Monte Carlo the covariance of shares and frequencies is what the information says, for both targets."""
@@ -250,7 +250,7 @@ def test_a_weight_at_zero_is_known_no_better_than_its_reports_say():
     assert 0.0 < excluded.interval().high[2] < expected.interval().high[2] < 4 * expected.std_error[2]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("family", [basic_rappor, categorical_grr])
 @pytest.mark.parametrize("level_epsilon", [0.5, None])
 @pytest.mark.parametrize("estimator", [personalised_mle, personalised_shrunk])
@@ -291,6 +291,7 @@ def test_many_bits_do_not_underflow():
     assert np.isfinite(derivatives(likelihood, SHARES, weights).information).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level_epsilon", [0.1, 0.3])
 def test_it_errs_less_than_auem_where_levels_are_well_protected(level_epsilon):
     """Over 20 repetitions with ten levels its mean squared error is below half of clipped AUEM's."""

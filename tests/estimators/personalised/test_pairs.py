@@ -65,7 +65,7 @@ MEANS = np.array([10 * 0.15 / 0.4, 10 * 0.35 / 0.4])
 
 
 @pytest.mark.parametrize(("unary", "protection"), CASES)
-@pytest.mark.parametrize(("family", "knots"), [(duchi, 2), pytest.param(grr, 4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("family", "knots"), [(duchi, 2), pytest.param(grr, 4, marks=pytest.mark.nightly)])
 def test_expected_counts_give_the_truth_back(unary, protection, family, knots):
     """By PCKV's estimate, weighed or inverted, and by every fit; of so many users little is rounded to whole counts."""
     mechanism = made(unary, protection, family, knots)

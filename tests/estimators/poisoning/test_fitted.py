@@ -53,7 +53,7 @@ def test_the_largest_change_of_the_mean_is_that_of_refits(name):
     assert found.reports_per_std_error[0] == pytest.approx(estimate.mean().std_error / found.one_report[0])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_of_the_smooth_fit_it_is_that_of_refits():
     """Fifty reports added to 20,000, at outputs that are often made: the posterior's covariance, to its draws' noise.
 

@@ -32,7 +32,7 @@ def collected(
     return files
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("weeks", "changed", "fresh"), [(2, 0.3, False), (2, 0.3, True), (4, 0.0, False), (4, 0.3, False)]
 )
@@ -62,7 +62,7 @@ def test_intervals_of_rounds_cover_the_average_of_the_weeks(tmp_path, weeks, cha
         assert 1 / np.sqrt(weeks) < np.mean(lengths) < 1.0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_taking_the_weeks_for_services_would_not_have_covered(tmp_path, monkeypatch):
     """What the refusal is for: the joint likelihood of the reports remembered by 2,000 people."""
     from optldp.estimators.distributions import estimation

@@ -78,7 +78,7 @@ def test_services_without_common_users_have_nothing_to_test():
     require_one_value(ReportCounts.from_outputs(services, np.repeat([[0, -1], [-1, 1]], 500, axis=0)))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("epsilon", "n", "knots"), [(1.0, 300, 33), (4.0, 1_000, 9), (1.0, 3_000, 129), (4.0, 3_000, 33)]
 )

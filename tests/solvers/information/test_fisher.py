@@ -100,7 +100,7 @@ def test_the_relaxation_with_an_importance_agrees_with_enumeration():
     prior, importance = np.full(10, 0.1), cumulative_importance(np.linspace(0, 1, 10))
     exact = solve_frequency(prior, math.e, importance=importance, tolerance=1e-4)
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("program", "optimum"):
+        for module in ("frequency_program", "optimal_sets"):
             patch.setattr(f"optldp.solvers.frequency.{module}.MOST_ENUMERATED", 0)
         relaxed = solve_frequency(prior, math.e, importance=importance, tolerance=1e-4)
     assert relaxed.bound <= exact.value

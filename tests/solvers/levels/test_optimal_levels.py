@@ -33,7 +33,7 @@ def test_the_optimum_is_that_of_cvxpy(seed):
     """Value, bound and tables of random small programs, levels bounded loosely to tightly."""
     program = random_levels(seed)
     found, optimum = solve_levels(program, tolerance=1e-5), least_mean_variance(program)
-    assert found.value == pytest.approx(optimal_levels, rel=1e-5)
+    assert found.value == pytest.approx(optimum, rel=1e-5)
     assert found.bound <= optimum * (1 + 1e-8)
     assert found.status is Status.OPTIMAL
     assert found.gap <= 1e-5

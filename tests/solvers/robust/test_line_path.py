@@ -30,6 +30,7 @@ def no_other_path(monkeypatch):
     monkeypatch.setattr(minimax, "solve_robust", refuse)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [1.0, 0.5, 0.01])
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_highs_on_the_same_outputs_finds_no_better(no_other_path, epsilon, share):

@@ -89,6 +89,7 @@ def test_where_the_prior_has_weight_the_variance_is_the_largest():
     assert least_favourable(best) @ slack < 2e-6
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 2**32 - 1), share=st.sampled_from([1.0, 0.5, 0.02]))
 def test_random_knots_priors_and_budgets_are_solved(random_program, seed, share):

@@ -146,7 +146,7 @@ def test_weights_that_cannot_change_are_kept():
     assert best.status is Status.OPTIMAL
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "gap"), [(1e-5, 1e-3), (1e-3, 1e-4), (10.0, 1e-4), (16.0, 0.05)])
 def test_extreme_budgets_give_a_feasible_mechanism_and_an_honest_status(epsilon, gap):
     """`checked` recomputes the claims; whatever the status, the gap is small."""

@@ -150,6 +150,7 @@ def test_more_budget_never_hurts(name):
     assert np.all(np.diff(objectives) < 0)
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_knowing_which_of_two_priors_holds_is_worth_something(random_program, seed):

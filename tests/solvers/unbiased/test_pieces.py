@@ -54,6 +54,7 @@ def places(edges: np.ndarray, vertices: np.ndarray, rng: np.random.Generator) ->
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(seed=SEEDS)
 def test_nowhere_is_f_below_what_its_piece_cannot_fall_below(seed):

@@ -17,7 +17,8 @@ from .....mechanisms.combinators.level_leakage import report_leakage
 from .....mechanisms.combinators.personalised import PersonalisedMechanism, PersonalisedReports
 from .....mechanisms.errors import InputError
 from .....mechanisms.files.identifier import table_identifier
-from ...output.output import number, refuse_given
+from .....mechanisms.report_text import doubles_of_text
+from ...output.output import number, refuse_given, told_of_reports
 from ..bundle import NO_QUERY, BundleKind, read_to_count
 from ..kind import Found, Held, Kind, Layout, Part, Service, WrittenReports, marked
 from ..options import LEVEL_COLUMN, REPORT_COLUMN
@@ -82,8 +83,6 @@ class Levels(BundleKind[PersonalisedMechanism]):
 
     def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Return the distinct pairs of a report and a level, both as `perturb` writes them, and of how many users."""
-        from ...output.output import told_of_reports
-
         if self.mechanism.by_column:
             raise InputError(NOT_OF_COLUMNS)
         read = read_to_count(self, services, asked)
@@ -114,7 +113,6 @@ class Levels(BundleKind[PersonalisedMechanism]):
     def rows_of(self, path: Path, skip_invalid: bool | SkippedRows) -> dict[str, np.ndarray]:
         """Return the rows of such an answer as `from_counts` takes them: levels as numbers, or as reports."""
         from .....estimators.reading.columns.counted_rows import Wanted, counted_rows
-        from .....mechanisms.report_text import doubles_of_text
 
         if skip_invalid:
             raise InputError("--skip-invalid is not for counts of levels: leave it out, or give the reports")

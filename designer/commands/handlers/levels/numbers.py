@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from .....mechanisms.errors import InputError, unwired
 from .....mechanisms.exactness.verification import verify
 from ...options.kind import DesignKind
+from ...output.output import solver_progress
 from ..kind import Designed, Found, Kind
 from ..number_estimates import require_method
 from ..number_fits import told_fit
@@ -93,7 +94,6 @@ def _on_common_outputs(options: DesignOptions, notes: list[str], prior: Prior) -
     from ....designs.design import design
     from ....levels import Levels as Promise
     from ...options.levels import budget_numbers, even_outputs
-    from ...output.output import solver_progress
 
     assert options.leakage is not None  # the caller asked
     if options.asked_method != "optimal":

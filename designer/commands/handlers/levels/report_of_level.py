@@ -25,7 +25,7 @@ def together(options: DesignOptions, levels: Sequence[Any]) -> PersonalisedMecha
 
 
 def designed(options: DesignOptions, notes: Sequence[str], levels: Sequence[Any], cure: str) -> Designed:
-    """Return the same with what there is to be said; `cure` lessens what the report of the value tells of the level."""
+    """Return the mechanism with its notes; `cure` says how the report of the value may tell less of the level."""
     made = together(options, levels)
     return Designed(made, [*notes, *level_notes(made, cure)])
 
@@ -43,7 +43,7 @@ def protocol_of_level(many: int, options: DesignOptions) -> dict[str, Any]:
 
 
 def level_notes(mechanism: PersonalisedMechanism, cure: str) -> list[str]:
-    """Return what to know of the levels' protection; `cure` lessens what the report of the value tells."""
+    """Return notes on what reports tell of levels; `cure` says how the report of the value may tell less."""
     if mechanism.level_epsilon is None:
         return [CLEAR]
     if mechanism.level_leakage <= LEAKY * mechanism.level_epsilon:

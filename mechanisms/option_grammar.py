@@ -1,6 +1,6 @@
-"""How a thing of a registry is asked for: `name`, `name:VALUE`, `name=VALUE` or `name,key=value`; one grammar for all.
+"""One grammar for the entries of all registries: `name`, `name:VALUE`, `name=VALUE` or `name,key=value`.
 
-The value without a key is of the first option; an option that is only said, and has no value, is its key alone.
+A value without a key belongs to the first option. An option without a value is its key alone.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ TYPES: Mapping[type, str] = {
     list: "numbers or marks with commas between them",
     bool: "its key alone",
 }
-"""What an option may be, in words."""
+"""The types of options, in words."""
 
 GO_ON = (Path, list)
 """Types whose values may hold commas."""
 
 
 class Option(NamedTuple):
-    """What a thing may be told.
+    """An option of an entry.
 
     Attributes
     ----------

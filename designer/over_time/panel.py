@@ -79,6 +79,11 @@ def panel_shares(workload: ArrayLike) -> np.ndarray:
     workload : (Q, T) array_like of float
         A query of the periods' means in each row.
 
+    Returns
+    -------
+    shares : (T,) ndarray of float
+        Of sum one.
+
     Raises
     ------
     InputError
@@ -113,6 +118,10 @@ def design_panel(
         T, and r of them in which a user reports.
     shares : (T,) array_like of float, optional
         Of users in each period, with one report each; rounded to whole numbers. Default: evenly.
+
+    Returns
+    -------
+    panel : Panel
 
     Example
     -------

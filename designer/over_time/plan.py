@@ -11,8 +11,9 @@ import numpy as np
 
 from ...mechanisms.budget import check_epsilon
 from ...solvers.biased.error_program import check_users
-from ...solvers.over_time import best_rows, candidate_rows, least_variance
+from ...solvers.over_time import best_rows, least_variance
 from ...solvers.over_time.lower_bound import law_of
+from ...solvers.over_time.rows import candidate_rows
 from .directions import directions_factor
 from .noise import Noise, correlations, within_users
 from .panel import panel_reports, panel_variance
@@ -54,6 +55,15 @@ class WayPlan:
         Of a user.
     made : bool
         Whether `optldp design` makes it; others are computed to compare with.
+    protects : str
+        What its promise is of, a word of `Repeated.protects`.
+
+    Example
+    -------
+    >>> from ..priors.prior import Prior
+    >>> best = plan_over_time(Prior.even([-1.0, 0.0, 1.0]), 1.0, 10_000, Repeated(12))[0]
+    >>> best.way, best.life_epsilon, best.device_keeps
+    ('panel', 1.0, 'which reports were sent')
     """
 
     way: str
@@ -92,6 +102,12 @@ def plan_over_time(
     n : int
         Users, about whose own means errors are.
     asked : Repeated
+    progress : callable, optional
+        Told each budget that is designed for.
+
+    Returns
+    -------
+    ways : list of WayPlan
 
     Raises
     ------

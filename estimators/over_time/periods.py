@@ -131,6 +131,10 @@ def estimate_periods(
     covariance : (K, K) ndarray of float, optional
         Of the estimates, where users have reports in several periods. Default: their squared standard errors.
 
+    Returns
+    -------
+    series : PeriodMeans
+
     Raises
     ------
     InputError

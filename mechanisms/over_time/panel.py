@@ -185,7 +185,19 @@ class Panel(Way):
 
 
 def panel_of(mechanism: Any, periods: int, reports: int, epsilon: float, shares: Sequence[int] | None = None) -> Panel:
-    """Return a panel with a salt of its own, by the operating system's random numbers; arguments as of `Panel`.
+    """Return a panel with a salt of its own, by the operating system's random numbers.
+
+    Parameters
+    ----------
+    mechanism : TabulatedMechanism or CategoricalMechanism
+    periods, reports : int
+    epsilon : float
+    shares : sequence of int, optional
+        As of `Panel`, whose refusals they have.
+
+    Returns
+    -------
+    panel : Panel
 
     Example
     -------

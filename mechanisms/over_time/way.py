@@ -33,6 +33,14 @@ class Way(Bundle):
         How many a user sends in all.
     epsilon : float
         What all reports of a user may spend.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical import categorical_grr
+    >>> from optldp.mechanisms.over_time import Panel, Way
+    >>> made = Panel(categorical_grr(["yes", "no"], 1.0), 12, 1, 1.0, "0" * 32)
+    >>> isinstance(made, Way), made.promise
+    (True, Pure(epsilon=1.0))
     """
 
     promised: ClassVar[str]

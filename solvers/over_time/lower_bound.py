@@ -27,6 +27,16 @@ def least_variance(periods: int, changes: int, epsilon: float) -> float:
     For every epsilon-LDP report of a history, interactive or not, and every unbiased estimate that averages what users'
     reports say: Phi_k(T) / sinh^2(epsilon / 2) - 1, about the means of these very users; 0 where that is negative.
 
+    Parameters
+    ----------
+    periods, changes : int
+        T, and k from 0.
+    epsilon : float
+
+    Returns
+    -------
+    bound : float
+
     Source: Theorem 2 of docs/asking-again.md.
 
     Example
@@ -49,6 +59,15 @@ def phi(periods: int, changes: int) -> float:
 
     Between, laws with k or k - 1 changes at random places of a circle of T are mixed, and improved by conditional
     gradients over histories that a search finds.
+
+    Parameters
+    ----------
+    periods, changes : int
+        T, and k from 0.
+
+    Returns
+    -------
+    phi : float
 
     Example
     -------

@@ -38,6 +38,12 @@ class RowDesign:
         tr(W'W M^-1): the variance times n about the mean of a population.
     bound : float
         No shares of the candidates have a smaller value.
+
+    Example
+    -------
+    >>> made = best_rows(np.eye(2), np.ones(2), np.zeros((2, 2)), np.eye(2), 1)
+    >>> made.shares.tolist(), round(made.value, 2), round(made.bound, 2)
+    ([0.5, 0.5], 4.0, 4.0)
     """
 
     rows: np.ndarray
@@ -84,6 +90,10 @@ def best_rows(
         W'W.
     changes : int
         k.
+
+    Returns
+    -------
+    design : RowDesign
 
     Source: Kiefer and Wolfowitz (1960); multiplicative steps of Yu (2010).
 

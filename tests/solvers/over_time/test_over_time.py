@@ -5,9 +5,10 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from optldp.solvers.over_time import best_rows, candidate_rows, phi, reach
+from optldp.solvers.over_time import best_rows, phi
 from optldp.solvers.over_time.lower_bound import circular, law_of
-from optldp.solvers.over_time.trajectories import furthest
+from optldp.solvers.over_time.rows import candidate_rows
+from optldp.solvers.over_time.trajectories import furthest, reach
 
 
 def histories(periods: int, changes: int) -> np.ndarray:

@@ -23,6 +23,7 @@ COMMANDS = {
     "show": ".commands.show",
     "verify": ".commands.show",
     "audit": ".commands.audit",
+    "shuffle": ".commands.shuffle",
     "perturb": ".commands.perturb",
     "adopt": ".commands.adopt",
     "count": ".commands.count",
@@ -37,7 +38,7 @@ COMMANDS = {
 }
 """Where each command lives, as a function of its name with `_command` after it; in the order of the help."""
 
-READ_FILES = set(COMMANDS) - {"show", "verify", "audit", "count-sql"}
+READ_FILES = set(COMMANDS) - {"show", "verify", "audit", "shuffle", "count-sql"}
 """Those that read columns, and can be told how a file of them is written."""
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ...mechanisms.errors import TableError
 from .options.design import DesignOptions
 from .options.kind import DesignKind, OneTable
-from .options.shared import takes_options
+from .options.mixing import OPTIONS as MIXING
+from .options.shared import CONFIDENCE, takes_options
 from .output.output import (
     means_facts,
     one_line_errors,
@@ -23,12 +24,14 @@ from .output.output import (
 )
 from .output.prior import CARRIED
 from .output.words import MEAN_WITHIN, explained, with_brief
+from .rendering.mixing import local_budget, mixed_facts
 from .rendering.objectives import design_table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ...mechanisms import TabulatedMechanism
+    from ...mechanisms.channel import Channel
     from ...mechanisms.compact_tables import FloorForm
     from .handlers.kind import Designed
     from .rendering.objectives import Outcome
@@ -74,22 +77,47 @@ def design_command(asked: DesignOptions) -> None:
     Example: optldp design --range 0 200000 --epsilon 1 --privacy approximate:delta=1e-6 --out gauss.json
     Example: optldp design --range 0 40 --epsilon 0.5 --privacy metric --out contacts.json
     Example: optldp design survey.csv --attribute age=18:90 --attribute income=0:200000 --epsilon 1 --out both.json
+    Example: optldp design --prior prior.csv --n 1e5 --central-epsilon 0.5 --shuffle-delta 1e-6 --out mixed.json
     Example: optldp design survey.csv --column job --categorical --levels 0.1:1:0.1 --level-epsilon 0.5 --out jobs.json
     """
     from ...mechanisms.files.table import SUFFIXES
     from .handlers.clipped import marked
+    from .handlers.registry import design_bundle
 
+    if asked.over_time:
+        asked.refuse("of no use over time, where each period's reports would be mixed apart", *MIXING)
+    mixing = asked.mixing(asked.n, asked.epsilons or asked.levels)
+    if mixing is not None:
+        asked = _with_budget(asked, 1.0)
     asked.refuse_useless()
     one_table = isinstance(asked.kind, OneTable) or asked.kind is DesignKind.NOISE
     require_place(asked.out, SUFFIXES if one_table else (".json",), force=asked.force)
     require_place(asked.plot, force=asked.force)
+    if mixing is not None:
+        asked = _with_budget(asked, local_budget(mixing, lambda epsilon: _made_with(asked, epsilon, one_table)))
     if one_table:
         made = design_table(asked)
-        _finish_table(replace(made, mechanism=marked(made.mechanism, asked)), asked)
+        more = mixed_facts(mixing, made.mechanism)
+        _finish_table(replace(made, mechanism=marked(made.mechanism, asked), facts=made.facts | more), asked)
         return
+    designed = design_bundle(asked)
+    _finish_bundle(replace(designed, more=designed.more | mixed_facts(mixing, designed.bundle)), asked)
+
+
+def _with_budget(asked: DesignOptions, epsilon: float) -> DesignOptions:
+    """The same with a local budget instead of what mixed reports are to keep, and with users where these are asked."""
+    n = asked.n if "--n" in asked.kind.uses else None
+    return replace(asked, epsilons=[epsilon], central_epsilon=None, shuffle_delta=None, n=n)
+
+
+def _made_with(asked: DesignOptions, epsilon: float, one_table: bool) -> Channel:
+    """Make the mechanism of a local budget and nothing more: users matter only to what is designed for their number."""
     from .handlers.registry import design_bundle
 
-    _finish_bundle(design_bundle(asked), asked)
+    trial = _with_budget(asked, epsilon)
+    if not (one_table and asked.wanted.name == "error"):
+        trial = replace(trial, n=None, confidence=CONFIDENCE)
+    return design_table(trial).mechanism if one_table else design_bundle(trial).bundle
 
 
 def _finish_table(made: Outcome, asked: DesignOptions) -> None:

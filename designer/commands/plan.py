@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +14,7 @@ from ...estimators.methods import FREQUENCY_METHODS, OF_ONE_SERVICE
 from ...mechanisms.errors import InputError, wired
 from ..methods.options import told_method
 from ..objectives.registry import in_words
+from .options.mixing import Mixing, MixingOptions
 from .options.objective import PANEL, ObjectiveOptions
 from .options.over_time import OverTimeOptions
 from .options.shared import (
@@ -58,7 +59,7 @@ WANTED = ("users", "population", "distribution")
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanOptions(OverTimeOptions, ObjectiveOptions):
+class PlanOptions(OverTimeOptions, ObjectiveOptions, MixingOptions):
     """What `optldp plan` may be asked."""
 
     n: Annotated[int | None, people(USERS)] = None
@@ -125,7 +126,8 @@ class PlanOptions(OverTimeOptions, ObjectiveOptions):
 def plan_command(asked: PlanOptions) -> None:
     """Say what error a budget buys, or what budget or how many users an error takes, for values that follow the prior.
 
-    Of --n, --epsilon and --error two are given, and the third is found.
+    Of --n, --epsilon and --error two are given, and the third is found. Of mixed reports the budget is found by
+    --central-epsilon and --n, and its error told.
 
     Errors are standard errors of the mean, expected distances of an estimated distribution, in units of the data, or
     roots of the mean squared error of a frequency.
@@ -138,23 +140,29 @@ def plan_command(asked: PlanOptions) -> None:
     Example: optldp plan survey.csv --column income --range 0 200000 --n 20000 --error 2000 --of distribution
     Example: optldp plan survey.csv --column job --categorical --n 20000 --error 0.01
     Example: optldp plan --prior prior.csv --epsilon 2 --n 100000 --periods 52 --changes 4 --answers at-end --of each
+    Example: optldp plan --prior prior.csv --n 1e5 --central-epsilon 0.5 --shuffle-delta 1e-6
     """
     from ...mechanisms import save_table
     from ...mechanisms.files.table import SUFFIXES
+    from ..designs.design import design
+    from .rendering.mixing import local_budget, mixed_facts
 
     if asked.over_time:
         from .over_time.plan import plan_ways
 
         plan_ways(asked)
         return
-    if [asked.n, asked.error, asked.epsilon].count(None) != 1:
+    mixing = asked.mixing(asked.n, asked.epsilon)
+    if mixing is not None:
+        asked.refuse("found by --central-epsilon and --n", "--error")
+    elif [asked.n, asked.error, asked.epsilon].count(None) != 1:
         raise InputError("a plan needs two of --n, --error and --epsilon: it finds the third")
     if asked.of not in WANTED:
         raise InputError(f"--of must be one of {', '.join(WANTED)}, got {asked.of!r}")
     if asked.n is None and (asked.categorical or asked.of == "distribution"):
         raise InputError("--n is found for the error of a mean alone: add --n N")
     if asked.categorical:
-        _of_categories(asked)
+        _of_categories(asked, mixing)
         return
     if asked.of == "distribution":
         asked.refuse("for means", "--confidence")
@@ -164,7 +172,11 @@ def plan_command(asked: PlanOptions) -> None:
     require_place(out, SUFFIXES, force=asked.force)
     prior, notes = asked.prior_on(asked.knots, asked.units)
     plans = {"users": _mean, "population": _mean, "distribution": _distribution}
+    if mixing is not None:
+        found = local_budget(mixing, lambda epsilon: design(prior, epsilon, **common).mechanism)
+        asked = replace(asked, epsilon=found)
     plan = wired("--of", plans, asked.of)(prior, asked, common)
+    more = mixed_facts(mixing, plan.design.mechanism)
     if out is not None:
         save_table(plan.design.mechanism, out)
         if not asked.public:
@@ -173,7 +185,10 @@ def plan_command(asked: PlanOptions) -> None:
         say(note)
     if out is not None:
         say_wrote(out, f"a table of {plan.design.mechanism.knots.size} knots")
-    facts, within = _facts(plan) | {"table": out and str(out)}, _within(plan, checked_confidence(asked.confidence))
+    facts, within = (
+        _facts(plan) | more | {"table": out and str(out)},
+        _within(plan, checked_confidence(asked.confidence)),
+    )
     if asked.as_json:
         print_json(facts | means_facts(within))
         return
@@ -183,21 +198,27 @@ def plan_command(asked: PlanOptions) -> None:
     print_means(within, prior.units)
 
 
-def _of_categories(asked: PlanOptions) -> None:
+def _of_categories(asked: PlanOptions, mixing: Mixing | None) -> None:
     import numpy as np
 
     from ...mechanisms import save_bundle
+    from ..planning.categories import oracle
     from ..planning.frequencies import plan_frequencies
+    from .rendering.mixing import local_budget, mixed_facts
 
     asked.refuse("for numbers", "--range", "--confidence", "--knots", "--of", "--distance", "--objective", "--units")
     require_place(asked.out, (".json",), force=asked.force)
     prior, notes = read_categorical_prior(
         asked.data, asked.column, asked.prior_file, drop_missing=asked.drop_missing, public=asked.public
     )
-    assert asked.n is not None
+    users, method = asked.n, asked.method or "auto"
+    assert users is not None
+    epsilon = asked.epsilon
+    if mixing is not None:
+        epsilon = local_budget(mixing, lambda budget: oracle(prior, budget, method))
     with spinner("planning") as told:
         plan = plan_frequencies(
-            prior, asked.n, epsilon=asked.epsilon, error=asked.error, method=asked.method or "auto",
+            prior, users, epsilon=epsilon, error=asked.error, method=method,
             estimator=asked.estimator or "unbiased", rng=np.random.default_rng(asked.seed), progress=_telling(told),
         )  # fmt: skip
     if asked.out is not None:
@@ -214,13 +235,14 @@ def _of_categories(asked: PlanOptions) -> None:
         "predicted_error": plan.predicted_error.value,
         "monte_carlo_error": plan.predicted_error.error,
         "estimator": plan.estimator,
+        **mixed_facts(mixing, plan.mechanism),
         "table": asked.out and str(asked.out),
     }
     if asked.as_json:
         print_json(facts)
         return
     rows = [(name, readable(value)) for name, value in facts.items() if value is not None]
-    print_facts(f"{asked.n:,} reports, for frequencies", rows)
+    print_facts(f"{users:,} reports, for frequencies", rows)
 
 
 def _mean(prior: Prior, asked: PlanOptions, common: dict[str, Any]) -> BudgetPlan:

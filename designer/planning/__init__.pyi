@@ -4,6 +4,8 @@ from .frequencies import FrequencyPlan as FrequencyPlan
 from .frequencies import plan_frequencies as plan_frequencies
 from .mean import plan_epsilon as plan_epsilon
 from .mean import plan_error as plan_error
+from .mixing import LocalBudget as LocalBudget
+from .mixing import largest_budget as largest_budget
 from .theorems import mean_deviation as mean_deviation
 from .theorems import ptt_worst_case_bound as ptt_worst_case_bound
 from .theorems import reduction_error as reduction_error

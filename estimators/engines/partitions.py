@@ -13,9 +13,9 @@ from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.pseudorandom import KeyedReports, secret_of
 from ...mechanisms.pseudorandom.reports import Keyed
 from ...mechanisms.pseudorandom.secret import SecretSource
-from ..reading.columns.cells import MISSING_MARKS
 from ..reading.columns.other_table import TABLE
 from ..reading.columns.simulated_columns import OUTPUT
+from ..reading.formats.overrides import MISSING_MARKS
 from .lazy import narwhals_or_refuse
 
 

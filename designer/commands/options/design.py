@@ -19,6 +19,7 @@ from ...privacies import in_words as privacies_in_words
 from ..output.output import refuse_given
 from ..output.prior import read_prior
 from .kind import FOR_ALL, DesignKind, OneTable
+from .mixing import MixingOptions
 from .objective import PANEL, ObjectiveOptions
 from .over_time import PANEL as OVER_TIME
 from .over_time import OverTimeOptions
@@ -61,7 +62,7 @@ LARGE_TABLE = 2**16
 
 
 @dataclass(frozen=True, kw_only=True)
-class DesignOptions(OverTimeOptions, ObjectiveOptions):
+class DesignOptions(OverTimeOptions, ObjectiveOptions, MixingOptions):
     """What `optldp design` may be asked; what is to be designed decides which of it makes sense."""
 
     epsilons: Annotated[list[float] | None, EPSILON] = None

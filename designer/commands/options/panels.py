@@ -49,7 +49,7 @@ PANELS = {
     "--top",
     "Precision": "--tolerance --uniform-share --rounding --seed --workers",
     "Files in detail": "--units --form --omit-prior --allow-unproved --allow-large --skip-invalid --group-readable "
-    "--format",
+    "--format --na",
     "Help": "--help --help-all",
 }
 """Panels in their order, and what stands in them whatever the command."""

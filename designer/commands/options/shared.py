@@ -159,24 +159,32 @@ Format = Annotated[
 ]
 
 
+NoValue = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--na", help="Cell that means no value, such as N/A; repeat for several. Empty cells and NA always do."
+    ),
+]
+
+
 def reads_files(run: Callable[..., None]) -> Callable[..., None]:
     """Let a command be told how the text files that it reads are written, and let it tell what it recognised.
 
     Example
     -------
     >>> list(inspect.signature(reads_files(lambda: None)).parameters)
-    ['text_format']
+    ['text_format', 'na']
     """
 
     @functools.wraps(run)
-    def command(text_format: str | None, **given: Any) -> None:
+    def command(text_format: str | None, na: list[str] | None, **given: Any) -> None:
         from ....estimators.reading.formats.overrides import read_as
 
         said = {} if text_format is None else asked_for(text_format, FORMATS, "--format")[1]
-        with read_as(**said, told=lambda message: say(f"note: {message}")):
+        with read_as(**said, na=na or (), told=lambda message: say(f"note: {message}")):
             run(**given)
 
-    return _with_options(command, run, {"text_format": (Format, None)})
+    return _with_options(command, run, {"text_format": (Format, None), "na": (NoValue, None)})
 
 
 AllowLarge = Annotated[

@@ -197,6 +197,19 @@ def at_least(value: float | None) -> str:
     return number(float(Context(prec=7, rounding=ROUND_FLOOR).create_decimal_from_float(value)))
 
 
+def up_to(value: float | None) -> str:
+    """Format what something is certain not to exceed for people: as `number` does, rounded up.
+
+    Example
+    -------
+    >>> up_to(0.0414312341), number(0.0414312341), up_to(0.1)
+    ('0.04143124', '0.04143123', '0.1')
+    """
+    if value is None or not math.isfinite(value) or float(number(value)) >= value:
+        return number(value)
+    return number(float(Context(prec=7, rounding=ROUND_CEILING).create_decimal_from_float(value)))
+
+
 def at_most(value: float) -> str:
     """Format what nothing is above for people: two significant digits, rounded up.
 

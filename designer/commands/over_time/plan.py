@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 NOT_OVER_TIME = (
     "--error", "--categorical", "--method", "--estimator", "--distance", "--seed", "--out", "--force", "--confidence",
-    "--tolerance", "--uniform-share", "--objective",
+    "--tolerance", "--uniform-share", "--objective", "--central-epsilon", "--shuffle-delta",
 )  # fmt: skip
 
 WHOSE = "the means of these very users, a finite population; that they are a sample of others comes on top"

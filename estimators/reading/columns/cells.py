@@ -9,11 +9,9 @@ import duckdb
 
 from ....mechanisms.errors import InputError
 from ..formats.notation import Notation, notation
+from ..formats.overrides import missing_in_sql
 from ..formats.plain_file import has_commas
 from .skipped_rows import TEXT_SHOWN
-
-MISSING_MARKS = ("", "NA")
-"""CSV cells that mean "no value": an empty cell (spreadsheets, pandas) and NA (R)."""
 
 LONGEST_CELL = 4096
 """Characters of a cell that can be a report, a value or a key; longer ones are not looked at."""
@@ -87,7 +85,7 @@ def blank(cell: str, *, text: bool) -> str:
     """Return SQL for whether a cell holds nothing."""
     if not text:
         return f"({cell} IS NULL)"
-    return f"({cell} IS NULL OR (length({cell}) <= {LONGEST_CELL} AND trim({cell}) IN {MISSING_MARKS}))"
+    return f"({cell} IS NULL OR (length({cell}) <= {LONGEST_CELL} AND trim({cell}) IN {missing_in_sql()}))"
 
 
 def text_fault(cell: str) -> str:
@@ -149,7 +147,8 @@ def refuse_bad_cells(texts: duckdb.DuckDBPyRelation, where: str, drop_missing: b
     ).filter("v IS NULL")
     if bad := failed.filter("NOT blank").order("r").limit(1).fetchall():
         row, text, fault = bad[0][:3]
-        raise InputError(f"{where} must hold numbers, got {fault or f'the text {text!r}'} in row {row}")
+        cure = "" if fault else ": correct it, or say by --na (read_as(na=...) in Python) that it means no value"
+        raise InputError(f"{where} must hold numbers, got {fault or f'the text {text!r}'} in row {row}{cure}")
     if drop_missing:
         return
     count, row = failed.aggregate("count(*), min(r)").fetchall()[0]

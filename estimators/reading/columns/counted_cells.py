@@ -8,7 +8,8 @@ from typing import Any
 import duckdb
 
 from ....mechanisms.errors import InputError
-from .cells import MISSING_MARKS, quoted, text_fault
+from ..formats.overrides import MISSING_MARKS
+from .cells import quoted, text_fault
 from .counted_rows import NOTHING, Wanted
 from .files import column_position, connected, listed
 from .other_table import TABLE, Made

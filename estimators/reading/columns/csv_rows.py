@@ -18,7 +18,7 @@ from typing import TextIO
 import duckdb
 import numpy as np
 
-from .cells import MISSING_MARKS
+from ..formats.overrides import missing_marks
 
 LONGEST_RECORD = 2**16
 """Characters of a row: 16 of the longest cells that are looked at. Longer ones are a fault."""
@@ -83,12 +83,12 @@ def load_rows(
     names = [f"c{i}" for i in range(n_columns)]
     columns = ", ".join(f"{name} VARCHAR" for name in (*names, "fault"))
     connection.execute(f"CREATE TABLE {table} ({columns})")
-    rows = csv_rows(file, n_columns, delimiter)
+    rows, marks = csv_rows(file, n_columns, delimiter), missing_marks()
     while block := list(islice(rows, ROWS_AT_ONCE)):
         cells = np.full((len(block), n_columns + 1), None, dtype=object)
         for i, (row, fault) in enumerate(block):
             if fault is None:
-                cells[i, :-1] = [None if cell in MISSING_MARKS else cell for cell in row]
+                cells[i, :-1] = [None if cell in marks else cell for cell in row]
             else:
                 cells[i, -1] = fault
         connection.register("csv_block", dict(zip((*names, "fault"), cells.T.copy(), strict=True)))

@@ -26,8 +26,8 @@ import duckdb
 
 from ....mechanisms.cost import columns_cost, require_affordable
 from ....mechanisms.errors import InputError
+from ..formats.overrides import missing_marks
 from ..formats.plain_file import NO_EXTENSIONS, STANDARD_INPUT, PlainFile, existing, kind_of_file, plain_file
-from .cells import MISSING_MARKS
 from .csv_rows import first_fault, is_unicode, load_rows
 from .other_table import other_table
 from .skipped_rows import TEXT_SHOWN
@@ -272,7 +272,7 @@ def _csv_relation(
         delimiter=delimiter,
         quotechar='"',
         escapechar='"',
-        na_values=list(MISSING_MARKS),
+        na_values=list(missing_marks()),
         hive_partitioning=False,
     )
 

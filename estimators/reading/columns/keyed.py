@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from ....mechanisms.errors import InputError
 from ..formats.destination import destination
-from .cells import MISSING_MARKS, quoted
+from ..formats.overrides import missing_in_sql
+from .cells import quoted
 from .files import (
     UNREADABLE_FILE,
     FilePath,
@@ -215,7 +216,7 @@ def _keys(
     def cell(wanted: str) -> str:
         return quoted(relation.columns[column_position(names, wanted, f"column {wanted!r} of {str(data)!r}")])
 
-    missing = [f"v{i} IS NULL OR trim(CAST(v{i} AS VARCHAR)) IN {MISSING_MARKS}" for i in range(len(columns))]
+    missing = [f"v{i} IS NULL OR trim(CAST(v{i} AS VARCHAR)) IN {missing_in_sql()}" for i in range(len(columns))]
     held = f"NOT ({' OR '.join(missing)})" if missing else "true"
     cells = [f"{cell(name)} AS k{i}" for i, name in enumerate(beside)]
     cells += [f"{cell(name)} AS v{i}" for i, name in enumerate(columns)]

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ....mechanisms.errors import InputError
-from .cells import MISSING_MARKS, missing_message, quoted, text_fault
+from ..formats.overrides import missing_marks
+from .cells import missing_message, quoted, text_fault
 from .files import UNREADABLE_FILE, FilePath, column_position, connected, open_file, unreadable
 
 
@@ -116,6 +117,6 @@ def _with_none(fetched: np.ndarray) -> np.ndarray:
     """Text as it came, None where duckdb masks or where a mark says that there is no value."""
     texts = np.array(np.ma.getdata(fetched), dtype=object)
     texts[np.ma.getmaskarray(fetched)] = None
-    for mark in MISSING_MARKS:
+    for mark in missing_marks():
         texts[texts == mark] = None
     return texts

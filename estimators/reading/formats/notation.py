@@ -13,7 +13,7 @@ import duckdb
 
 from ....mechanisms.errors import InputError
 from .axis import A_DAY, CLOCK, DAYS, SECONDS, UTC_SECONDS
-from .overrides import overrides
+from .overrides import missing_in_sql, overrides
 
 SAMPLE = 1000
 """Cells that are looked at before all are."""
@@ -23,9 +23,6 @@ LONGEST = 64
 
 SHOWN = 60
 """Characters of a cell that a message repeats."""
-
-BLANK = ("", "NA")
-"""Cells that hold nothing, as `MISSING_MARKS` has them."""
 
 _END = r"([eE][+-]?\d+)?"
 _GAPS = " '\u2019\u00a0\u202f"
@@ -130,7 +127,7 @@ def _matches(cell: str, pattern: str) -> str:
 
 def _is(pattern: str) -> str:
     """SQL for whether a cell t is empty or such."""
-    return f"t IS NULL OR trim(t) IN {BLANK} OR {_matches('trim(t)', pattern)}"
+    return f"t IS NULL OR trim(t) IN {missing_in_sql()} OR {_matches('trim(t)', pattern)}"
 
 
 def _any(cells: duckdb.DuckDBPyRelation, condition: str) -> bool:
@@ -155,7 +152,7 @@ def _counts(cells: duckdb.DuckDBPyRelation) -> dict[str, int]:
     asked = ", ".join(["count(*)", *(f"count(*) FILTER ({what})" for what in conditions.values())])
     judged = (
         cells.project("trim(t) AS t")
-        .filter(f"t IS NOT NULL AND t NOT IN {BLANK}")
+        .filter(f"t IS NOT NULL AND t NOT IN {missing_in_sql()}")
         .project(f"t, {_matches('t', PLAIN)} AS p, {_matches('t', POINT)} AS d, {_matches('t', COMMA)} AS c")
     )
     row = judged.aggregate(asked).fetchall()[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -12,6 +12,12 @@ from ....mechanisms.errors import InputError
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|", "space": " "}
 """Names of delimiters that are awkward to type."""
+
+MISSING_MARKS = ("", "NA")
+"""CSV cells that mean "no value": an empty cell (spreadsheets, pandas) and NA (R)."""
+
+LONGEST_MARK = 64
+"""Characters of a mark that says "no value"."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +32,8 @@ class Overrides:
         The mark before the fraction of a number; the other one may then separate thousands.
     encoding : str, optional
         As Python names it.
+    na : tuple of str
+        Further cells that mean "no value", such as N/A.
     told : callable
         Gets a sentence, once, for each file and column that is not the plain case.
     """
@@ -33,6 +41,7 @@ class Overrides:
     delimiter: str | None = None
     decimal: str | None = None
     encoding: str | None = None
+    na: tuple[str, ...] = ()
     told: Callable[[str], None] = field(default=lambda message: None, compare=False)
     _said: set[str] = field(default_factory=set, compare=False, repr=False)
 
@@ -53,6 +62,12 @@ class Overrides:
                 raise InputError(
                     f"an encoding must be one that Python knows, such as latin-1 or utf-16, got {self.encoding!r}"
                 ) from None
+        for mark in self.na:
+            if mark != mark.strip() or not mark.isprintable() or not 0 < len(mark) <= LONGEST_MARK:
+                raise InputError(
+                    f"a mark of no value must be 1 to {LONGEST_MARK} printable characters without spaces around, "
+                    f"got {mark[:LONGEST_MARK]!r}"
+                )
 
     def tell(self, message: str) -> None:
         """Say something, unless it has been said."""
@@ -70,6 +85,30 @@ def overrides() -> Overrides:
     return _IN_FORCE.get(_NONE)
 
 
+def missing_marks() -> tuple[str, ...]:
+    """Return the cells that mean "no value" now.
+
+    Example
+    -------
+    >>> with read_as(na=["N/A"]):
+    ...     missing_marks()
+    ('', 'NA', 'N/A')
+    """
+    return (*MISSING_MARKS, *overrides().na)
+
+
+def missing_in_sql() -> str:
+    """Return the same as a list of SQL, quoted.
+
+    Example
+    -------
+    >>> with read_as(na=["don't know"]):
+    ...     print(missing_in_sql())
+    ('', 'NA', 'don''t know')
+    """
+    return "({})".format(", ".join("'{}'".format(mark.replace("'", "''")) for mark in missing_marks()))
+
+
 def written_as() -> list[str]:
     """Return what was said of files as options of a command.
 
@@ -82,7 +121,8 @@ def written_as() -> list[str]:
     said = overrides()
     given = {"delimiter": said.delimiter, "decimal": said.decimal, "encoding": said.encoding}
     told = ",".join(f"{key}={value}" for key, value in given.items() if value is not None)
-    return ["--format", f"csv:{told}"] if told else []
+    marks = [word for mark in said.na for word in ("--na", mark)]
+    return [*(["--format", f"csv:{told}"] if told else []), *marks]
 
 
 @contextmanager
@@ -91,6 +131,7 @@ def read_as(
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    na: Sequence[str] = (),
     told: Callable[[str], None] | None = None,
 ) -> Iterator[None]:
     """Say, for as long as the block lasts, how the text files that are read in it are written.
@@ -103,6 +144,8 @@ def read_as(
         The mark before the fraction of a number; the other one, spaces and apostrophes may then separate thousands.
     encoding : str, optional
         As Python names it.
+    na : sequence of str
+        Further cells that mean "no value", such as N/A; an empty cell and NA always do.
     told : callable, optional
         Gets a sentence for each file and column that is not the plain case.
 
@@ -114,7 +157,7 @@ def read_as(
     Raises
     ------
     InputError
-        A delimiter of several characters, another decimal mark, an unknown encoding.
+        A delimiter of several characters, another decimal mark, an unknown encoding, an empty or long mark of no value.
 
     Example
     -------
@@ -129,7 +172,7 @@ def read_as(
     column 'lohn' is read with thousands marks
     array([1234., 2500.])
     """
-    given = Overrides(delimiter, decimal, encoding)
+    given = Overrides(delimiter, decimal, encoding, tuple(na))
     token = _IN_FORCE.set(given if told is None else replace(given, told=told))
     try:
         yield

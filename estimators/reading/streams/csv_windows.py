@@ -88,7 +88,8 @@ def csv_windows(rows: int) -> Iterator[Window]:
         file, delimiter, number, first = Path(folder, "window.csv"), said.delimiter, 0, 1
         while many := _write(stream, header, rows, file):
             delimiter = delimiter or delimiter_of(file, STANDARD_INPUT)
-            with read_as(delimiter=delimiter, decimal=said.decimal or ".", encoding=encoding, told=said.told):
+            plain = said.decimal or "."
+            with read_as(delimiter=delimiter, decimal=plain, encoding=encoding, na=said.na, told=said.told):
                 yield Window(number, first, many, file)
             number, first = number + 1, first + many
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from ....mechanisms.errors import InputError
 from ..columns.cells import (
-    MISSING_MARKS,
     column_notation,
     is_text,
     missing_message,
@@ -26,6 +25,7 @@ from ..columns.files import UNREADABLE_FILE, FilePath, column_position, connecte
 from ..columns.other_table import Made
 from ..columns.table_column import of_table
 from ..formats.axis import TEMPORAL, converted
+from ..formats.overrides import missing_in_sql
 from ..formats.plain_file import existing
 
 BLOCK_ROWS = 2**20
@@ -222,7 +222,7 @@ def _checked(
     cell, value, missing, file_units = (
         "c0",
         "CAST(c0 AS VARCHAR)",
-        f"coalesce(CAST(c0 AS VARCHAR), '') IN {MISSING_MARKS}",
+        f"coalesce(CAST(c0 AS VARCHAR), '') IN {missing_in_sql()}",
         "",
     )
     if numeric:

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pyarrow
+import pyarrow.parquet
 import pytest
 from optldp.estimators.reading.columns import read_column
 from optldp.estimators.reading.columns.number_cells import column_units
@@ -221,3 +222,24 @@ def test_overrides_win(tmp_path):
     path.write_bytes("x#ort\n1#à\n".encode("cp850"))
     with read_as(delimiter="#", encoding="cp850"):
         assert read_texts(path, ["ort"])[0].tolist() == ["à"]
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_cell_that_is_said_to_mean_no_value_is_one(form, tmp_path):
+    """Whatever SQL makes of its marks, for numbers and for texts; without it the column is refused with the cure."""
+    path, cells = tmp_path / f"a.{form}", ["1", "don't know", "3", "N/A", "2"]
+    if form == "csv":
+        path.write_text("\n".join(["x", *cells]))
+    else:
+        pyarrow.parquet.write_table(pyarrow.table({"x": cells}), path)
+    with pytest.raises(InputError, match='got the text "don\'t know" in row 2: correct it, or say by --na'):
+        read_column(path, "x")
+    with read_as(na=["N/A", "don't know"]):
+        np.testing.assert_array_equal(read_column(path, "x", drop_missing=True), [1, 3, 2])
+        assert read_texts(path, ["x"])[0].tolist() == ["1", None, "3", None, "2"]
+
+
+@pytest.mark.parametrize("mark", ["", " N/A", "a\nb", "x" * 65])
+def test_a_mark_of_no_value_is_a_short_word(mark):
+    with pytest.raises(InputError, match="a mark of no value must be 1 to 64 printable characters"), read_as(na=[mark]):
+        pass

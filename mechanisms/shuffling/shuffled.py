@@ -1,0 +1,266 @@
+"""What mixed reports promise: the answer that people and commands are given."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..channel import Channel
+from ..display.display import Shown
+from ..display.summary import Dots, Told
+from ..errors import InputError, TableError
+from ..exactness.proof import failures_of
+from ..promise import Approximate, Pure
+from ..table.table import TabulatedMechanism
+from .distinguishers import likely_best
+from .rounds import composed
+from .rows import Ratios, numerators_of, ratios_of
+from .upper import Clones
+
+MOST_USERS = 10**9
+"""What takes seconds; more are mixed no worse, so that what holds for these holds for them."""
+
+MANY = 10**6
+"""Users of whom the likely best attack is the best."""
+
+LEAST_DELTA = 1e-60
+"""Below it probabilities that must be summed have no digits in doubles."""
+
+UP = 1 + 1e-15
+"""For an exponential or a logarithm of the machine's library, and for a fraction as a double."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Shuffled(Shown):
+    """What is promised of each user's value if reports reach the collector mixed and without their senders' names.
+
+    It is no promise of local privacy: whoever sees a report beside its sender's name knows what the mechanism's own
+    promise lets him know. It says that of two data sets that differ in one user's value, no set of outcomes of the
+    mixed reports is more than e^epsilon times as probable, plus delta, for the one as for the other.
+
+    Parameters
+    ----------
+    channel : Channel
+        A mechanism that is proved, whose promise is pure; or one of other log-ratios, if its law is a table.
+    n : int
+        Honest users whose reports are mixed with each other at a time, from 2 to 10^9: of a panel over T periods
+        n / T.
+    delta : float
+        From 1e-60 to below 1. It should be well below 1 / n.
+
+    Raises
+    ------
+    InputError
+        Numbers that are not usable, or a promise that says nothing of mixed reports.
+    TableError
+        A mechanism that is not proved.
+
+    Source: see `Clones`.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical import categorical_grr
+    >>> from optldp.mechanisms.shuffling import Shuffled
+    >>> mixed = Shuffled(categorical_grr(["a", "b", "c", "d"], 2.0), 10_000, 1e-6)
+    >>> round(mixed.lower_bound, 4), round(mixed.central_epsilon, 4), round(mixed.generic, 4)
+    (0.1019, 0.102, 0.1144)
+    """
+
+    channel: Channel
+    n: int
+    delta: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n", _users(self.n))
+        object.__setattr__(self, "delta", _delta(self.delta))
+        _require_proved(self.channel)
+        promise = self.channel.promise
+        if isinstance(promise, Approximate):
+            raise InputError(
+                f"mixing makes little of a promise with a delta, got {promise}: with that probability a report tells "
+                "all, and still does among others; design for a pure budget"
+            )
+        if not isinstance(promise, Pure) and self._ratios is None:
+            raise InputError(
+                "the mechanism must have a pure budget of its own, or a table, to be mixed, got "
+                f"{'one for each of its parts' if promise is None else promise}: ask for one part at a time"
+            )
+
+    def _line(self) -> dict[str, Any]:
+        return {"local_epsilon": self.local_epsilon, "n": self.n, "delta": self.delta}
+
+    def _told(self) -> Told:
+        bounds = {"central_epsilon": self.central_epsilon, "lower_bound": self.lower_bound, "generic": self.generic}
+        held = {name: value for name, value in bounds.items() if value is not None}
+        return Told(self._line() | bounds, picture=Dots(list(held), np.array(list(held.values())), "epsilon"))
+
+    @cached_property
+    def _ratios(self) -> Ratios | None:
+        return ratios_of(self.channel)
+
+    @property
+    def local_epsilon(self) -> float:
+        """What one report promises beside its sender's name: the budget of two values, whichever they are."""
+        promise = self.channel.promise
+        if isinstance(promise, Pure):
+            return promise.epsilon
+        assert self._ratios is not None
+        return math.log1p(float(self._ratios.p - 1)) * UP**4
+
+    @property
+    def beta(self) -> float | None:
+        """The largest total variation of two values' reports, rounded up; None where the law is not written down."""
+        return None if self._ratios is None else float(self._ratios.pairs[0].beta) * UP
+
+    @property
+    def known(self) -> str:
+        """What the upper bound rests on: the "law" of reports, or their "epsilon" alone."""
+        return "epsilon" if self._ratios is None else "law"
+
+    @cached_property
+    def generic(self) -> float:
+        """An epsilon that mixed reports of every mechanism with this local epsilon keep at delta."""
+        return generic_epsilon(self.local_epsilon, self.n, self.delta)
+
+    @cached_property
+    def central_epsilon(self) -> float:
+        """An epsilon that mixed reports keep at delta: no less than the least one."""
+        return min(self.epsilon_at(self.delta), self.generic)  # whose blocks may be the finer ones
+
+    def epsilon_at(self, delta: float) -> float:
+        """Return an epsilon that mixed reports keep at another delta."""
+        wanted = _delta(delta)
+        if self._ratios is None:
+            return self.generic if wanted == self.delta else generic_epsilon(self.local_epsilon, self.n, wanted)
+        found = 0.0
+        for beta, shared in self._ratios.pairs:
+            clones = Clones(self.n, self._ratios.p, beta, shared, wanted) if beta else None
+            if clones is not None and clones.exceeds(found, wanted):
+                found = clones.epsilon(wanted)
+        return min(found, self.local_epsilon)
+
+    @cached_property
+    def lower_bound(self) -> float | None:
+        """An epsilon that mixed reports do not keep at delta, by an attack; None where the law is no table."""
+        numerators = numerators_of(self.channel)
+        if numerators is None or self._ratios is None:
+            return None
+        if self._ratios.p == 1:
+            return 0.0
+        tried = likely_best(numerators)[: None if self.n < MANY else 1]
+        return max(each.epsilon(self.n, self.delta) for each in tried)
+
+    def over_rounds(self, rounds: int) -> float:
+        """Return an epsilon that mixed reports of several rounds keep together, at delta for all of them.
+
+        Parameters
+        ----------
+        rounds : int
+            In which every user reports anew, to be mixed with n - 1 others each time.
+
+        Raises
+        ------
+        InputError
+            No whole number of at least 1.
+
+        Example
+        -------
+        >>> from optldp.mechanisms.categorical import categorical_grr
+        >>> from optldp.mechanisms.shuffling import Shuffled
+        >>> round(Shuffled(categorical_grr(["yes", "no"], 1.0), 10_000, 1e-6).over_rounds(100), 3)
+        3.306
+        """
+        if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 1:
+            raise InputError(f"rounds must be a whole number of at least 1, got {rounds!r:.60}")
+        return composed(self.epsilon_at, int(rounds), self.delta)
+
+    @property
+    def sentence(self) -> str:
+        """What may be said to users, with what it takes."""
+        return (
+            f"if at least {self.n:,} honest users' reports are mixed by someone who does not side with the collector, "
+            f"what he receives is at most e^{_up(self.central_epsilon)} times likelier than with any other value of "
+            f"yours, but for a probability of {self.delta:g}; if not, e^{_up(self.local_epsilon)} times"
+        )
+
+    @property
+    def caution(self) -> str:
+        """What is wrong with delta; "" for nothing."""
+        if self.delta * self.n <= 1:
+            return ""
+        return (
+            f"delta must be below 1 / n to mean much, got {self.delta:g} for {self.n:,} users: publishing one user's "
+            "value, drawn at random, would keep it"
+        )
+
+
+def generic_epsilon(local_epsilon: float, n: int, delta: float) -> float:
+    """Return an epsilon that mixed reports of n users keep at delta, whatever mechanism of a local epsilon makes them.
+
+    Parameters
+    ----------
+    local_epsilon : float
+        Positive.
+    n, delta
+        As of `Shuffled`; InputError for others.
+
+    Returns
+    -------
+    epsilon : float
+
+    Source: Feldman, McMillan and Talwar (2022), see `Clones`.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.shuffling import generic_epsilon
+    >>> round(generic_epsilon(1.0, 100_000, 1e-6), 4)
+    0.0124
+    """
+    n, delta = _users(n), _delta(delta)
+    p = Fraction(math.exp(local_epsilon) * UP**4)
+    found = Clones(n, p, (p - 1) / (p + 1), Fraction(1), delta).epsilon(delta)
+    return min(found, local_epsilon)
+
+
+def _up(value: float) -> str:
+    """A number in four digits, rounded up."""
+    if float(nearest := f"{value:.4g}") >= value:
+        return nearest
+    return f"{float(Context(prec=4, rounding=ROUND_CEILING).create_decimal_from_float(value)):g}"
+
+
+def _require_proved(channel: Channel) -> None:
+    """Raise InputError for what is no mechanism, TableError for one in doubles or broken."""
+    if not isinstance(channel, Channel):
+        raise InputError(f"a mechanism is mixed, got {type(channel).__name__}: load or design one")
+    if isinstance(channel, TabulatedMechanism) and not channel.exact:
+        raise TableError(
+            "a table must be exact for bounds on mixed reports, got doubles: make it exact with make_exact"
+        )
+    if failures := failures_of(channel):
+        raise TableError(failures[0])
+
+
+def _users(n: object) -> int:
+    if isinstance(n, bool) or not isinstance(n, int | np.integer):
+        raise InputError(f"n must be a whole number of users, got {n!r:.60}")
+    if n < 2:
+        raise InputError(f"n must be at least 2, got {n}: one report has no others to be mixed with")
+    if n > MOST_USERS:
+        raise InputError(f"n must be at most {MOST_USERS:g}, got {n}: what holds for fewer holds for more")
+    return int(n)
+
+
+def _delta(delta: object) -> float:
+    if isinstance(delta, bool) or not isinstance(delta, int | float | np.number) or not LEAST_DELTA <= delta < 1:
+        raise InputError(
+            f"delta must be from {LEAST_DELTA:g} to below 1, got {delta!r:.60}: with none at all mixing promises no "
+            "more than each report does, as all others may happen to say the same"
+        )
+    return float(delta)

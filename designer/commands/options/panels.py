@@ -41,6 +41,7 @@ PANELS = {
     "Output": "--out --plot --results --force --resume --explain --json",
     "Objectives": "",
     "Over time": "--periods --changes --answers --protects --way --state --smooth",
+    "Mixed reports": "",
     "Users, pairs and attributes": "--rounds --alike --keep-first --allow-disjoint --value-column --value-method "
     "--padding --attribute --sampled",
     "Levels of privacy": "--levels --level-column --level-epsilon --leakage",

@@ -93,6 +93,7 @@ def panel_shares(workload: ArrayLike) -> np.ndarray:
 
     Example
     -------
+    >>> from optldp.designer.over_time import panel_shares
     >>> panel_shares([[1.0, 0.0], [0.0, 3.0]]).tolist()
     [0.25, 0.75]
     """
@@ -125,7 +126,8 @@ def design_panel(
 
     Example
     -------
-    >>> from ...mechanisms.categorical import categorical_grr
+    >>> from optldp.designer.over_time import design_panel
+    >>> from optldp.mechanisms.categorical import categorical_grr
     >>> design_panel(lambda epsilon: categorical_grr(["yes", "no"], epsilon), 3.0, 52, 3).mechanism.epsilon
     1.0
     """

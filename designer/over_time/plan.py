@@ -60,7 +60,8 @@ class WayPlan:
 
     Example
     -------
-    >>> from ..priors.prior import Prior
+    >>> from optldp.designer import Prior
+    >>> from optldp.designer.over_time import Repeated, plan_over_time
     >>> best = plan_over_time(Prior.even([-1.0, 0.0, 1.0]), 1.0, 10_000, Repeated(12))[0]
     >>> best.way, best.life_epsilon, best.device_keeps
     ('panel', 1.0, 'which reports were sent')
@@ -116,7 +117,8 @@ def plan_over_time(
 
     Example
     -------
-    >>> from ..priors.prior import Prior
+    >>> from optldp.designer import Prior
+    >>> from optldp.designer.over_time import Repeated, plan_over_time
     >>> ways = plan_over_time(Prior.even([-1.0, 0.0, 1.0]), 1.0, 10_000, Repeated(12, 1, answers="at-end"))
     >>> ways[0].way, sorted(way.way for way in ways[1:])
     ('panel', ['directions', 'fresh', 'memoised', 'rows'])

@@ -39,6 +39,7 @@ class Repeated:
 
     Example
     -------
+    >>> from optldp.designer.over_time import Repeated
     >>> Repeated(52, 4).answers, Repeated(52, protects="span:4").span
     ('on-time', 4)
     """

@@ -33,6 +33,8 @@ class PeriodMeans(Estimate):
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.estimators.over_time import PeriodMeans
     >>> found = PeriodMeans(np.array([1, 2]), np.array([0.1, 0.3]), 0.01 * np.eye(2), np.array([50, 50]))
     >>> found.changes()
     PeriodMeans(numbers=1, largest='2: 0.2', method='unbiased')
@@ -99,6 +101,8 @@ class PeriodMeans(Estimate):
 
         Example
         -------
+        >>> import numpy as np
+        >>> from optldp.estimators.over_time import PeriodMeans
         >>> means = PeriodMeans(np.arange(1, 53), np.zeros(52), 0.047**2 * np.eye(52), np.full(52, 2000))
         >>> means.smoothed(0.005).std_error[[25, -1]].round(3)
         array([0.011, 0.015])
@@ -142,6 +146,7 @@ def estimate_periods(
 
     Example
     -------
+    >>> import numpy as np
     >>> from optldp.estimators import count, estimate_mean
     >>> from optldp.estimators.over_time import estimate_periods
     >>> from optldp.mechanisms import duchi, make_exact

@@ -44,6 +44,7 @@ class PeriodReports:
 
     Example
     -------
+    >>> from optldp.mechanisms.ledger import PeriodReports
     >>> PeriodReports(["0", None, "1"], 1, 0).repeated
     1
     """

@@ -202,6 +202,7 @@ def panel_of(mechanism: Any, periods: int, reports: int, epsilon: float, shares:
     Example
     -------
     >>> from optldp.mechanisms.categorical import categorical_grr
+    >>> from optldp.mechanisms.over_time import panel_of
     >>> made = panel_of(categorical_grr(["yes", "no"], 1.0), 52, 2, 2.0)
     >>> made.turns(["ann"]).shape, made.salt == panel_of(made.mechanism, 52, 2, 2.0).salt
     ((1, 2), False)

@@ -41,6 +41,7 @@ def least_variance(periods: int, changes: int, epsilon: float) -> float:
 
     Example
     -------
+    >>> from optldp.solvers.over_time import least_variance
     >>> round(least_variance(12, 11, 1.0), 2), least_variance(12, 0, 8.0)
     (43.19, 0.0)
     """
@@ -71,6 +72,7 @@ def phi(periods: int, changes: int) -> float:
 
     Example
     -------
+    >>> from optldp.solvers.over_time import phi
     >>> [round(phi(periods, 1), 3) for periods in (12, 52, 365)], round(phi(12, 4), 1)
     ([6.476, 12.096, 22.264], 11.3)
     """

@@ -41,6 +41,8 @@ class RowDesign:
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.solvers.over_time import best_rows
     >>> made = best_rows(np.eye(2), np.ones(2), np.zeros((2, 2)), np.eye(2), 1)
     >>> made.shares.tolist(), round(made.value, 2), round(made.bound, 2)
     ([0.5, 0.5], 4.0, 4.0)
@@ -99,6 +101,8 @@ def best_rows(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.solvers.over_time import best_rows
     >>> one = np.eye(3)
     >>> found = best_rows(one, np.ones(3), np.zeros((3, 3)), np.diag([1.0, 4.0, 9.0]), 2)
     >>> found.shares.round(3).tolist(), round(found.value, 2)

@@ -28,6 +28,7 @@ from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.compact_tables import form_over
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
+from optldp.mechanisms.over_time import Panel
 from optldp.mechanisms.promise import Blocks, OfPairs, Sensitive
 from optldp.mechanisms.spaces.places import Places
 from optldp.mechanisms.third_party import adopt
@@ -85,6 +86,8 @@ SMALL: Mapping[str, TabulatedMechanism | Bundle] = {
     "pairs": key_value_unary(JOBS, PAY, 2.0),
     "pairs of one key": key_value_response(JOBS, PAY, 2.0),
     "attributes": AttributeSampling(["pay", "more"], [PAY, PAY], 1, 2.0),
+    "panel of numbers": Panel(PAY, 4, 1, 2.0, "0" * 32),
+    "panel of jobs": Panel(categorical_grr(JOBS, 1.0), 4, 2, 2.0, "0" * 32),
     "levels of attributes": PersonalisedMechanism(
         [AttributeSampling(["pay", "more"], [t, t], 1, t.epsilon) for t in TWO]
     ),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...mechanisms.errors import TableError
 from .options.design import DesignOptions
 from .options.kind import DesignKind, OneTable
+from .options.mixing import OPTIONS as MIXING
 from .options.shared import CONFIDENCE, takes_options
 from .output.output import (
     means_facts,
@@ -86,6 +87,8 @@ def design_command(asked: DesignOptions) -> None:
     from .handlers.clipped import marked
     from .handlers.registry import design_bundle
 
+    if asked.over_time:
+        asked.refuse("of no use over time, where each period's reports would be mixed apart", *MIXING)
     mixing = asked.mixing(asked.n, asked.epsilons or asked.levels)
     if mixing is not None:
         asked = _with_budget(asked, 1.0)

@@ -72,6 +72,7 @@ def estimate_command(asked: EstimateOptions) -> None:
     Example: optldp estimate a.json a.csv b.json b.parquet --key user
     Example: optldp estimate mech.json may.csv mech.json june.csv --key user --rounds
     Example: optldp estimate both.json r1.csv both2.json r2.csv --key user --attribute income --of quantiles
+    Example: optldp estimate way.json r07.csv r08.csv --of each --smooth 0.005
     Example: optldp estimate jobs.json reports.csv --method mr:preselect=2
     Example: optldp estimate jobs.json reports.csv --method mr --out frequencies.csv --plot jobs.png
     """
@@ -81,8 +82,13 @@ def estimate_command(asked: EstimateOptions) -> None:
     from .handlers.kind import Service
     from .handlers.registry import kind_of
 
-    tables, reports = _tables_and_reports(asked)
     check_confidence(asked.confidence)
+    leading = _way(asked)
+    if leading is not None:
+        _over_time(leading, asked)
+        return
+    asked.refuse("for a way over time", "--smooth")
+    tables, reports = _tables_and_reports(asked)
     _ = asked.told  # before reports are read
     inputs = [
         *tables,
@@ -115,6 +121,31 @@ def estimate_command(asked: EstimateOptions) -> None:
         print_json(found.facts | found.more)
     else:
         _print(found, leading.units(asked.attribute))
+
+
+def _way(asked: EstimateOptions) -> Kind | None:
+    """Return the way over time that the first file holds; None for another mechanism."""
+    from ...mechanisms import load_mechanism
+    from .handlers.registry import kind_of
+
+    if str(asked.files[0]).lower().endswith(".json"):
+        kind = kind_of(load_mechanism(asked.files[0], allow_unproved=asked.allow_unproved))
+        return kind if kind.over_time else None
+    return None
+
+
+def _over_time(kind: Kind, asked: EstimateOptions) -> None:
+    """Estimate from files of a way's periods, and say what was found."""
+    from .over_time.estimate import estimate_over_time
+
+    _require_outputs(asked.files, (asked.out, DATA_SUFFIXES), force=asked.force)
+    found = estimate_over_time(kind, asked.files[1:], asked)
+    _write(found, asked.out, None)
+    say_of_reports(found.facts)
+    if asked.as_json:
+        print_json(found.facts | found.more)
+    else:
+        _print(found, kind.units(None))
 
 
 def _as_counted(found: Found, kinds: list[Kind], attribute: str | None) -> Found:

@@ -31,9 +31,10 @@ def perturb_command(asked: PerturbOptions) -> None:
     Example: optldp perturb mech.json people.parquet --column income --out reports.parquet --resume
     Example: producer | optldp perturb mech.json - --column income --window 1000 --out - | collector
     Example: optldp perturb jobs.json people.csv --column job --level-column budget --out reports.csv
-    Example: optldp perturb mech.json people.csv --column income --secret FILE --key user --round 2026-05 --out r.csv
+    Example: optldp perturb mech.json people.csv --column income --secret FILE --key user --period 2026-05 --out r.csv
     Example: optldp perturb mech.json people.csv --column income --key user --ledger people.ledger --ledger-key FILE \\
     --budget 2 --out r.csv
+    Example: optldp perturb way.json week07.csv --column x --key user --period 7 --state state.db --out r07.csv
     """
     import numpy as np
 
@@ -52,6 +53,11 @@ def perturb_command(asked: PerturbOptions) -> None:
     require_place(out, () if piped else (".csv", ".parquet"), force=asked.force)
     kind = kind_of(load_mechanism(asked.table))
     require_ours(kind.mechanism, "perturb")
+    if kind.over_time:
+        from .over_time.perturb import perturb_period
+
+        perturb_period(asked, kind)
+        return
     if asked.secret is None and asked.ledger_key is None:
         asked.refuse("for files of a --secret or a --ledger-key", "--group-readable")
     rng = None if asked.seed is None else np.random.default_rng(asked.seed)

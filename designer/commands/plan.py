@@ -18,6 +18,7 @@ from ..objectives.registry import in_words
 from .options.mixing import OPTIONS as MIXED
 from .options.mixing import Mixing, MixingOptions
 from .options.objective import PANEL, ObjectiveOptions
+from .options.over_time import OverTimeOptions
 from .options.shared import (
     EPSILON,
     TOLERANCE,
@@ -63,7 +64,7 @@ OF_MEANS = {"mean": "users", "difference": "population"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanOptions(ObjectiveOptions, MixingOptions):
+class PlanOptions(OverTimeOptions, ObjectiveOptions, MixingOptions):
     """What `optldp plan` may be asked."""
 
     n: Annotated[int | None, people(USERS)] = None
@@ -76,9 +77,8 @@ class PlanOptions(ObjectiveOptions, MixingOptions):
         str,
         typer.Option(
             "--of",
-            help="Mean of users or population, or distribution; or a question: share:above=20, median, cdf, mean, "
-            "difference (of the means of two halves of --n people). The error of the first three is half the length "
-            "of a 95% interval.",
+            help="Mean of users or population, or distribution; a question: share:above=20, median, cdf, mean, "
+            "difference; over time each, average, change.",
         ),
     ] = "users"
     categorical: Categorical = False
@@ -149,6 +149,7 @@ def plan_command(asked: PlanOptions) -> None:
     Example: optldp plan survey.csv --column income --range 0 200000 --n 20000 --error 2000 --of distribution
     Example: optldp plan survey.csv --column age --range 18 90 --n 20000 --epsilon 1 --of share:above=65
     Example: optldp plan survey.csv --column job --categorical --n 20000 --error 0.01
+    Example: optldp plan --prior prior.csv --epsilon 2 --n 100000 --periods 52 --changes 4 --answers at-end --of each
     Example: optldp plan --prior prior.csv --n 1e5 --central-epsilon 0.5 --shuffle-delta 1e-6
     """
     from ...mechanisms import save_table
@@ -156,6 +157,11 @@ def plan_command(asked: PlanOptions) -> None:
     from ..designs.design import design
     from .rendering.mixing import local_budget, mixed_facts
 
+    if asked.over_time:
+        from .over_time.plan import plan_ways
+
+        plan_ways(asked)
+        return
     mixing = asked.mixing(asked.n, asked.epsilon)
     if mixing is not None:
         asked.refuse("found by --central-epsilon and --n", "--error")

@@ -26,6 +26,7 @@ from ...mechanisms.documents.bundle import Bundle
 from ...mechanisms.errors import InputError, unwired
 from ...mechanisms.exactness.verification import MAX_BIAS, Verdict, Verification, verification_of
 from ...mechanisms.key_value import KeyValueMechanism
+from ...mechanisms.over_time.way import Way
 from ...mechanisms.printable import shortened
 from ...mechanisms.promise import Metric, Promise, Pure
 from ...mechanisms.statistics import as_supports
@@ -418,6 +419,23 @@ def _attributes(made: AttributeSampling, n: int) -> Front:
         recommends=_proof(made),
         users=n,
         line=(str(Pure(made.epsilon)), believed, first or "biased"),
+    )
+
+
+@_front.register(Way)
+def _over_time(way: Way, n: int) -> Front:
+    """The page of one report, of those who report in a period, with the promise of a whole life."""
+    one = _front(way.mechanism, max(1, n * way.reports // way.periods))
+    promise, odds, believed = promise_words(way.promise, 0.0)
+    whole = f"The budget is that of a person's reports in all of {way.periods:,} periods together, whatever they hold."
+    turns = f"A person reports in {way.reports:,} of {way.periods:,} periods, which a public draw names."
+    return replace(
+        one,
+        protects=(f"A whole history of each person. {whole}", *one.protects),
+        promise=promise,
+        odds=odds,
+        sends=(turns, *one.sends),
+        line=(str(way.promise), believed, one.line[2]),
     )
 
 

@@ -133,7 +133,7 @@ def refuse_several_rounds(told: Sequence[tuple[str, str | None]]) -> None:
             raise InputError(
                 f"services that are joined must have measured one value of each user, got round {other!r:.40} of "
                 f"{first} and {text!r:.40} of {where}: files of different times are rounds=True (--rounds), and those "
-                "of one time have one round (optldp perturb --round)"
+                "of one time have one round (optldp perturb --period)"
             )
 
 

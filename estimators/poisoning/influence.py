@@ -32,6 +32,7 @@ from ...mechanisms.display.display import Shown
 from ...mechanisms.display.summary import Dots, Told
 from ...mechanisms.errors import InputError
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
+from ...mechanisms.over_time.way import Way
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.units import units_label
 from ..frequencies.decoder import frequency_decoder
@@ -137,6 +138,7 @@ def influence(mechanism: Any, estimator: Any = None, *, winsorise: float | None 
     | categories | `estimate_frequencies`, "unbiased" | its row of the `frequency_decoder` |
     | pairs | `estimate_key_means`, frequencies | l (1 - b) / (a - b) where the key shows, -l b / (a - b) else |
     | pairs | `estimate_key_means`, means, at an estimate | (s - m h) n / N, s and h what it adds to sum and number |
+    | way over time | as of its mechanism | of one period, n those who report in it |
     | attributes | `estimate_attribute_means` | d / k times the decoded report, of those who report the attribute |
 
     For pairs' means it is of first order, at the estimate that is given and before its clipping; all others hold
@@ -225,6 +227,12 @@ def _of_categories(made: CategoricalMechanism, estimator: Any, winsorise: float 
     if isinstance(estimator, FrequencyEstimate):
         return replace(found, n=estimator.n, std_error=estimator.std_error)
     return found
+
+
+@_found.register
+def _of_way(way: Way, estimator: Any, winsorise: float | None) -> Influence:
+    """Of an estimate of one period, from the reports in it."""
+    return _found(way.mechanism, estimator, winsorise)
 
 
 @_found.register

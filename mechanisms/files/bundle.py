@@ -35,6 +35,7 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
     from ..compact_tables.floor_and_windows import FloorForm
     from ..key_value.response import KeyValueResponse
     from ..key_value.unary import KeyValueUnary
+    from ..over_time.panel import Panel
     from ..third_party.seeded_hashing import SeededHashing
 
     kinds = (
@@ -48,6 +49,7 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
         KeyValueUnary,
         KeyValueResponse,
         AttributeSampling,
+        Panel,
         FloorForm,
     )
     return {name: kind for kind in kinds for name in kind.names()}
@@ -59,7 +61,8 @@ def save_bundle(bundle: Bundle, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     bundle : mechanism
-        For categories, pairs, attributes or levels, or the floor form of a table. Tables have `save_table`.
+        For categories, pairs, attributes or levels, a way over time, or the floor form of a table. Tables have
+        `save_table`.
     path : path
         A file that ends in ".json" (or ".npz", of a floor form); one that is there is replaced.
 

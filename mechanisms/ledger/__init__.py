@@ -2,7 +2,7 @@
 
 `ledger` is the door, for whoever answers for users; no other room comes in. `book` holds tables and seals, `file` the
 database and its dangers. A new kind of mechanism can be booked once `kinds` says how its values and reports are
-written down.
+written down. `periods` is the state of a way over time, which needs no key.
 """
 
 from ..lazy_names import lazy_names

@@ -20,12 +20,12 @@ import numpy as np
 from ..channel import Channel
 from ..client.sampler import Sampler
 from ..errors import BudgetError, InputError
+from ..user_name import user_name
 from .book import LedgerBook
 from .booked import BookedMechanism, booked
 from .file import create_ledger_file, ledger_transaction
 from .record import Record
 from .seals import checked_key
-from .user_name import user_name
 
 Value = float | np.number | str | Mapping[str, float]
 """In a table's domain, a category, or a number for each key or attribute."""

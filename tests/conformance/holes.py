@@ -9,9 +9,14 @@ EVERY = {**SMALL, **COMBINATIONS}
 OTHERS = tuple(DRAWN_BY)
 LEVELS = tuple(name for name in EVERY if "levels" in name)
 ATTRIBUTES = tuple(name for name in EVERY if "attributes" in name)
+WAYS = tuple(name for name in EVERY if "panel" in name)
 PAIRS = tuple(name for name in EVERY if "pairs" in name)
 
-NO_DRAWS = {OTHERS: "their reports are drawn by other programs: tests/mechanisms/third_party has some of these"}
+OVER_TIME = {WAYS: "reports are of a period, with a state: tests/designer/commands/test_over_time.py"}
+NO_DRAWS = {
+    OTHERS: "their reports are drawn by other programs: tests/mechanisms/third_party has some of these",
+    **OVER_TIME,
+}
 
 HOLES: Mapping[str, Mapping[tuple[str, ...], str]] = {
     "perturbed": NO_DRAWS,
@@ -29,6 +34,7 @@ HOLES: Mapping[str, Mapping[tuple[str, ...], str]] = {
     },
     "counted_by_sql": {
         ("seeded",): "a report is in two columns",
+        WAYS: "each period has counts of its own",
         ATTRIBUTES: "a row of attributes is counted by numbers of outputs, which its reports are not",
     },
     "remembered": {

@@ -24,6 +24,7 @@ from optldp.estimators import (
     personalised_mean,
     personalised_mle,
 )
+from optldp.estimators.over_time import estimate_periods
 from optldp.mechanisms import AttributeSampling, InputError, PersonalisedMechanism, duchi, grr, make_exact
 from optldp.mechanisms.categorical import categorical_grr
 from optldp.mechanisms.key_value import key_value_unary
@@ -62,6 +63,7 @@ def answers() -> dict[str, Estimate]:
         "frequencies": estimate_frequencies(jobs),
         "a fit": estimate_frequencies(jobs, method="mle"),
         "a share": estimate_frequencies(jobs).share(["cook", "smith"]),
+        "periods": estimate_periods({1: estimate_mean(counts), 3: estimate_mean(counts)}),
         "pairs": estimate_key_means(pairs),
         "keys": estimate_key_means(pairs).frequencies,
         "fitted pairs": fit_key_values(pairs),

@@ -20,6 +20,7 @@ from optldp.mechanisms.combinators.level_report import LevelReport
 from optldp.mechanisms.combinators.rounded_oracle import RoundedOracle
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
 from optldp.mechanisms.key_value.unary import KeyValueUnary
+from optldp.mechanisms.over_time import Panel
 from optldp.mechanisms.sampling.random_words import draw53, random_words
 from optldp.mechanisms.sampling.subsets import random_choices, random_subsets, uniform_below
 from optldp.mechanisms.spaces.levels import HeldAtLevels
@@ -328,6 +329,7 @@ def bundle_cases() -> list[Case]:
         return tuple(None if np.isnan(reports[name]) else reports[name] for name in "xyz")
 
     oracle = categorical_grr(range(2), 1.0)
+    panel = Panel(oracle, 4, 1, 1.0, "0" * 32)
     on_knots = RoundedOracle(levels[0].knots, oracle)
 
     def of_rounded(x: float) -> Law:
@@ -396,6 +398,15 @@ def bundle_cases() -> list[Case]:
             of_numbers,
             1.0,
             alike=lambda given: given[1],
+        ),
+        Case(
+            "Panel.draw",
+            ("Panel.draw",),
+            [0, 1],
+            lambda code: int(panel.draw(np.array([code]), random_words(None))[0]),
+            lambda code: [always(running(oracle.numerators.tolist()))],
+            lambda code: row_law(oracle.numerators[code].tolist()),
+            1.0,
         ),
         *(
             Case(

@@ -58,7 +58,8 @@ def prepare(folder: Path) -> Iterator[Words]:
     for name, made in SMALL.items():
         save(made, folder / f"{name}.json")
     for name in SAMPLED:
-        words = ("perturb", f"{name}.json", "people.csv", *columns(name), "--key", "user", "--seed")
+        period = ("--period", "1") if "panel" in name else ()
+        words = ("perturb", f"{name}.json", "people.csv", *columns(name), *period, "--key", "user", "--seed")
         yield (*words, "1", "--out", f"{name}.csv")
         yield (*words, "2", "--out", f"{name} again.csv")
     yield ("perturb", "categories.json", "people.csv", "--column", "job", "--seed", "1", "--out", "drawn.csv")

@@ -19,6 +19,7 @@ from ....mechanisms.budget import check_epsilon
 from ....mechanisms.compact_tables.floor_and_windows import FloorForm, expanded
 from ....mechanisms.documents.bundle import Bundle
 from ....mechanisms.key_value import KeyValueMechanism
+from ....mechanisms.over_time.way import Way
 from ....mechanisms.promise import Approximate
 from .attributes import AttributeKind, rows_to_try
 from .categories import category_kind
@@ -101,6 +102,11 @@ def _(mechanism: AttributeSampling, epsilon: float | None, rng: np.random.Genera
     return AttributeKind(mechanism, _claim(mechanism, epsilon), rows_to_try(mechanism, rng))
 
 
+@_kind.register
+def _(mechanism: Way, epsilon: float | None, rng: np.random.Generator, outside: bool) -> Kind:
+    return _kind(mechanism.mechanism, epsilon, rng, outside)  # of one report: turns depend on no value
+
+
 def _require_inside(outside: bool) -> None:
     if outside:
         raise InputError("values outside the domain are for tables of numbers alone: leave them out")
@@ -134,6 +140,11 @@ def sampler_of(mechanism: Any, rng: np.random.Generator | None = None) -> Draw:
 @sampler_of.register(AttributeSampling)
 def _(mechanism: Any, rng: np.random.Generator | None = None) -> Draw:
     return lambda values: mechanism.sample(values, rng)
+
+
+@sampler_of.register
+def _(mechanism: Way, rng: np.random.Generator | None = None) -> Draw:
+    return sampler_of(mechanism.mechanism, rng)
 
 
 @sampler_of.register

@@ -53,7 +53,7 @@ UNKNOWN = (
 LABELS = ("--column", "--drop-missing")
 """Options of `perturb` that say which labels users hold."""
 
-OWN = (*LABELS, "--as", "--secret", "--round", "--ledger")
+OWN = (*LABELS, "--as", "--secret", "--period", "--ledger")
 """Options of `perturb` that categories have a use for."""
 
 

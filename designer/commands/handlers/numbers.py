@@ -169,7 +169,7 @@ class Numbers(Kind[TabulatedMechanism]):
         return Checked(str(found.verdict), facts, found.failures)
 
 
-OWN = (*NUMBERS, "--rounding", "--as", "--secret", "--round", "--ledger")
+OWN = (*NUMBERS, "--rounding", "--as", "--secret", "--period", "--ledger")
 """Options of `perturb` that tables of numbers have a use for."""
 
 

@@ -53,6 +53,9 @@ OF = {
     "distribution": Taken("distribution"),
     "quantiles": Taken("quantiles:0.25,0.75", (Option("shares", list, "of the values below them"),)),
     "queries": Taken("queries:prefix", (Option("workload", Path, "prefix, ranges, moments, or a file"),)),
+    "each": Taken("each"),
+    "average": Taken("average"),
+    "change": Taken("change"),
     "reports": Taken(
         "reports:absolute",
         (
@@ -110,7 +113,10 @@ class ReportOptions(Options):
 
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="TABLE REPORTS", help="A service's table and its reports; then the next service's."),
+        typer.Argument(
+            metavar="TABLE REPORTS",
+            help="A service's table and its reports; then the next's. Or a way over time, its files.",
+        ),
     ]
     column: Annotated[str, typer.Option("--column", help="Column of the reports. Default: report, or else output.")] = (
         REPORT_COLUMN
@@ -183,7 +189,15 @@ class EstimateOptions(ContrastOptions, ReportOptions):
             autocompletion=_estimates,
             help="What to estimate. Default: mean. quantiles:0.25,0.75 says which; queries:prefix, ranges, moments or "
             "FILE answers these of one table, without bias. reports:absolute reads each report by itself, by --prior, "
-            "as what costs least.",
+            "as what costs least. Of a way over time: each period's mean (default), the average of all, or change.",
+        ),
+    ] = None
+    smooth: Annotated[
+        float | None,
+        typer.Option(
+            "--smooth",
+            metavar="STEP",
+            help="Of a way over time: levels move by about so much a period; each is estimated from all periods.",
         ),
     ] = None
     confidence: Confidence = CONFIDENCE

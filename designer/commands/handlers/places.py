@@ -66,7 +66,7 @@ class Places(Categories):
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
         if asked.secret is None:
             return BundleKind.perturb(self, asked, rng)
-        asked.only(*LABELS, "--secret", "--round")
+        asked.only(*LABELS, "--secret", "--period")
         held, names = self.held(asked, {}), _columns(asked)
         keyed = asked.keyed(self.mechanism, ",".join(names))
         assert keyed is not None  # there is a secret

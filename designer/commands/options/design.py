@@ -21,6 +21,8 @@ from ..output.prior import read_prior
 from .kind import FOR_ALL, DesignKind, OneTable
 from .mixing import MixingOptions
 from .objective import PANEL, ObjectiveOptions
+from .over_time import PANEL as OVER_TIME
+from .over_time import OverTimeOptions
 from .shared import EPSILON, TOLERANCE, UNIFORM_SHARE, Categorical, Explain, Force, Json, UniformShare, Units
 
 if TYPE_CHECKING:
@@ -60,7 +62,7 @@ LARGE_TABLE = 2**16
 
 
 @dataclass(frozen=True, kw_only=True)
-class DesignOptions(ObjectiveOptions, MixingOptions):
+class DesignOptions(OverTimeOptions, ObjectiveOptions, MixingOptions):
     """What `optldp design` may be asked; what is to be designed decides which of it makes sense."""
 
     epsilons: Annotated[list[float] | None, EPSILON] = None
@@ -91,7 +93,8 @@ class DesignOptions(ObjectiveOptions, MixingOptions):
             "--of",
             metavar="QUESTION",
             help="What will be asked of the reports, instead of --objective: mean, difference, median, "
-            "share:above=20, cdf, or mean,cdf for both. But for the first two add --n.",
+            "share:above=20, cdf, or mean,cdf for both; but for the first two add --n. Over --periods: each (the "
+            "mean of each; default), average, of all, or change, from each to the next.",
             rich_help_panel=PANEL,
         ),
     ] = None
@@ -197,6 +200,14 @@ class DesignOptions(ObjectiveOptions, MixingOptions):
     sampled: Annotated[
         int | None, typer.Option("--sampled", help="Attributes that a user reports. Default: the best number.")
     ] = None
+    way: Annotated[
+        str,
+        typer.Option(
+            "--way",
+            rich_help_panel=OVER_TIME,
+            help="How to collect over --periods: auto, the best of those that keep what is to be protected, or panel.",
+        ),
+    ] = "auto"
     uniform_share: UniformShare = UNIFORM_SHARE
     tolerance: Annotated[
         float | None,
@@ -241,6 +252,8 @@ class DesignOptions(ObjectiveOptions, MixingOptions):
     @cached_property
     def kind(self) -> DesignKind | OneTable:
         """What is to be designed; InputError for an unknown objective."""
+        if self.over_time:
+            return DesignKind.OVER_TIME
         if self.of_places:
             return DesignKind.PLACES
         other = privacy_name(self.privacy) != PURE

@@ -53,6 +53,13 @@ class DesignKind(Enum):
     LEVELS_OF_PAIRS = "levels of pairs", (*_PAIRS, *_LEVELS)
     NOISE = "noise of one shape", ("--privacy", "--method", "--range", "--knots", "--units", "--n")
     ATTRIBUTES = "attributes", (*_ATTRIBUTES, "--objective", "--n")
+    OVER_TIME = (
+        "a way over time",
+        (
+            "--periods", "--changes", "--answers", "--protects", "--of", "--way", "--method", "--categorical",
+            *_ONE_COLUMN, *_NUMERIC,
+        ),
+    )  # fmt: skip
     LEVELS_OF_ATTRIBUTES = "levels of attributes", (*_ATTRIBUTES, *_LEVELS, "--leakage", "--n")
 
     uses: tuple[str, ...]

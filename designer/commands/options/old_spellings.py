@@ -74,6 +74,7 @@ OLD: Mapping[str, tuple[Old, ...]] = {
     "--prune": (Old("--method", "prune", ("mr",)),),
     "--preselect": (Old("--method", "preselect={}", ("mr",)),),
     "--quantile": (Old("--of", "{}", ("quantiles",)),),
+    "--round": (Old("--period", "", alone="{}"),),
     "--worst-case": (Old("--method", "worst-case", ("ptt", "ptt2")),),
 }
 """What each has become: the first whose option a command has that has, but for what stands beside it, not the old."""

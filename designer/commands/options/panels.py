@@ -35,16 +35,17 @@ ASKED = "What is asked"
 PANELS = {
     "Data": "--column --range --circle --clip --missing --drop-missing --categorical --prior --on --key --keep "
     "--counts --from",
-    "Privacy": "--epsilon --privacy --public --secret --round --ledger --ledger-key --budget",
+    "Privacy": "--epsilon --privacy --public --secret --period --ledger --ledger-key --budget",
     ASKED: "--objective --method --table --mechanism --n --error --of --knots --between --above "
     "--confidence --versus --by",
     "Output": "--out --plot --results --force --resume --explain --json",
     "Objectives": "",
+    "Over time": "--periods --changes --answers --protects --way --state --smooth",
     "Users, pairs and attributes": "--rounds --alike --keep-first --allow-disjoint --value-column --value-method "
     "--padding --attribute --sampled",
     "Mixed reports": "--central-epsilon --shuffle-delta",
     "Levels of privacy": "--levels --level-column --level-epsilon --leakage",
-    "Methods in detail": "--estimator --window --distance "
+    "Methods in detail": "--estimator --assume --assume-from --window --distance "
     "--cells --winsorise --raw --target --weights --simultaneous "
     "--top",
     "Precision": "--tolerance --uniform-share --rounding --seed --workers",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ....mechanisms.pseudorandom.reports import Keyed
     from .booking import LedgerReports
 
-KEYED = ("--secret", "--round")
+KEYED = ("--secret", "--period")
 
 Form = Literal["report", "index"]
 
@@ -70,9 +70,18 @@ class PerturbOptions(LedgerOptions):
     label: Annotated[
         str | None,
         typer.Option(
-            "--round",
-            help="The period, written into the column round. With --secret users report anew in another one; default: "
-            "none. With --ledger the same value has the same report in all; default: the date.",
+            "--period",
+            help="The period that the values are of, written into the column round. With --secret users report anew in "
+            "another one; default: none. With --ledger the same value has the same report in all; default: the date. "
+            "Of a way over time its number, from 1, written into the column period.",
+        ),
+    ] = None
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            "--state",
+            help="Of a way over time: file of what was sent in which period, made if there is none. A period that is "
+            "asked for again has the same reports, and no user reports more often than was promised.",
         ),
     ] = None
     seed: Annotated[
@@ -116,12 +125,12 @@ class PerturbOptions(LedgerOptions):
     def only(self, *options: str) -> None:
         """Refuse options that this kind of mechanism has no use for."""
         of_a_kind = (
-            "--column", "--value-column", "--level-column", "--as", "--secret", "--round", "--ledger", "--clip",
-            "--drop-missing", "--rounding",
+            "--column", "--value-column", "--level-column", "--as", "--secret", "--period", "--ledger", "--clip",
+            "--drop-missing", "--rounding", "--state",
         )  # fmt: skip
-        named = ("--round",) if self.ledger is not None and "--ledger" in options else ()
+        named = ("--period",) if self.ledger is not None and "--ledger" in options else ()
         if "--secret" not in options:
-            keyed = (name for name in KEYED if name not in named)
+            keyed = (name for name in KEYED if name not in (*named, *options))
             self.refuse("for one table of numbers and for categories, whose reports can be drawn again", *keyed)
         if "--as" not in options:
             self.refuse(
@@ -209,7 +218,7 @@ class PerturbOptions(LedgerOptions):
     def keyed(self, mechanism: Keyed, column: str) -> KeyedReports | None:
         """Return what draws reports by the secret, for users whom --key names; None without a secret."""
         if self.secret is None:
-            self.refuse("for reports by a --secret or through a --ledger", "--round")
+            self.refuse("for reports by a --secret, through a --ledger, or of a way over time", "--period")
             return None
         from ....mechanisms.pseudorandom import KeyedReports, read_secret
 

@@ -135,7 +135,7 @@ def _run(asked: PerturbOptions, kind: Kind, blocks: ValueBlocks, mark: str | Non
         "--clip": asked.clip,
         "--rounding": asked.rounding,
         "--drop-missing": asked.drop_missing,
-        "--secret or --round": mark,
+        "--secret or --period": mark,
         "block": blocks.size,
         "columns at the end": kind.constants([]),
     }

@@ -159,7 +159,7 @@ class TestBySecret:
         optldp(*self.KEYED, "--as", "index", "--out", "c.csv")
         table = load_table("mech.json")
         assert np.array_equal(table.output_index(read_column("a.csv", "report")), read_column("c.csv", "output"))
-        optldp(*self.KEYED, "--round", "May", "--out", "d.csv")
+        optldp(*self.KEYED, "--period", "May", "--out", "d.csv")
         assert Path("d.csv").read_text() != Path("a.csv").read_text()
 
     def test_it_is_said_who_may_hold_the_secret_and_the_secret_never(self, optldp, secret):
@@ -194,7 +194,7 @@ class TestBySecret:
         assert "--group-readable is for files of" in refusal(*PERTURB, "--group-readable", "--out", "b.csv")
 
     def test_a_round_or_a_secret_by_itself(self, refusal):
-        assert "--round is for reports by a --secret" in refusal(*PERTURB, "--round", "May", "--out", "a.csv")
+        assert "--period is for reports by a --secret" in refusal(*PERTURB, "--period", "May", "--out", "a.csv")
         assert "--secret needs --key" in refusal(*PERTURB, "--secret", "secret", "--out", "a.csv")
 
     def test_a_user_with_two_values_is_refused(self, refusal):

@@ -39,7 +39,7 @@ def booked(tmp_path_factory) -> Path:
         rows = "".join(f"p{i},{x!r}\n" for i, x in enumerate(moved.tolist()))
         Path("june-people.csv").write_text("name,income\n" + rows)
         for data, month, budget in (("people", "May", ("--budget", "8")), ("june-people", "June", ())):
-            words = ("perturb", "v1.json", f"{data}.csv", "--column", "income", *BOOKED, *budget, "--round", month)
+            words = ("perturb", "v1.json", f"{data}.csv", "--column", "income", *BOOKED, *budget, "--period", month)
             done = CliRunner().invoke(app, [*words, "--out", f"{month.lower()}.csv"], catch_exceptions=False)
             assert done.exit_code == 0, done.output
     return folder
@@ -76,7 +76,7 @@ def test_reports_through_a_ledger_say_their_round(optldp, refusal, weeks):
 def test_a_secret_writes_the_round_that_is_named(optldp, weeks):
     words = ("perturb", "v1.json", "people.csv", "--column", "income", "--key", "name", "--secret", "key")
     optldp(*words, "--out", "a.csv")
-    optldp(*words, "--round", "May", "--out", "b.csv")
+    optldp(*words, "--period", "May", "--out", "b.csv")
     assert Path("a.csv").read_text().startswith("name,report,table\n")
     assert Path("b.csv").read_text().startswith("name,report,round,table\np0,")
 
@@ -187,7 +187,7 @@ def test_rounds_of_attributes_have_a_mean_each_and_one_distribution(optldp, refu
            "--public", "--out", "both.json")  # fmt: skip
     words = ("perturb", "both.json", "both.csv", "--key", "user", *BOOKED[2:])
     for day in ("mon", "tue"):
-        done = optldp(*words, "--round", day, "--out", f"{day}.csv")
+        done = optldp(*words, "--period", day, "--out", f"{day}.csv")
         assert done.exit_code == 0, done.output
     joined = ("estimate", "both.json", "mon.csv", "both.json", "tue.csv", "--key", "user")
     assert "got round 'mon' of service" in refusal(*joined)

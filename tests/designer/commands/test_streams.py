@@ -204,7 +204,7 @@ def test_another_run_is_not_gone_on_with(optldp, refusal, interrupted, change, s
         (("--resume", "--seed", 1), "--seed is of a simulation, which can be run again"),
         (("--resume", "--secret", "secret"), "--secret needs --key"),
         (("--resume", "--secret", "secret", "--key", "name", "--seed", 1), "--seed is of a simulation"),
-        (("--resume", "--round", "May"), "--round is for reports by a --secret"),
+        (("--resume", "--period", "May"), "--period is for reports by a --secret"),
         (("--window", 5), "--window takes standard input, -, got"),
     ],
 )
@@ -221,7 +221,7 @@ def new_secret_file(path: str) -> None:
 class TestBySecret:
     """Reports by a secret are those of the whole column, block by block; a run goes on with its own secret alone."""
 
-    KEYED = ("--key", "name", "--secret", "secret", "--round", "May")
+    KEYED = ("--key", "name", "--secret", "secret", "--period", "May")
 
     @pytest.fixture(autouse=True)
     def secret(self, here):
@@ -270,9 +270,9 @@ class TestBySecret:
         assert not any(Path("secret").read_bytes()[i : i + 4].hex() in journal for i in range(29))
         os.rename("secret", "kept")
         new_secret_file("secret")
-        assert "got another --secret or --round" in refusal(*asked)
+        assert "got another --secret or --period" in refusal(*asked)
         os.rename("kept", "secret")
-        assert "got another --secret or --round" in refusal(*instead(asked, "--round", "June"))
+        assert "got another --secret or --period" in refusal(*instead(asked, "--period", "June"))
         assert "200 of 300 rows have reports already" in optldp(*asked).stderr
         optldp(*PERTURB, *self.KEYED, "--out", "again.csv")
         assert Path("out.csv").read_text() == Path("again.csv").read_text()

@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from ..errors import InputError
+from .errors import InputError
 
 LONGEST_NAME = 1024
 """Code points; bringing a long run of combining marks into order takes time that grows with its square."""

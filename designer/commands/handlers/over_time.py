@@ -1,0 +1,171 @@
+"""Ways of collecting over time: a mechanism of one report, and who reports in which period."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ....mechanisms.errors import InputError
+from ....mechanisms.over_time.way import Way
+from ..options.kind import DesignKind
+from ..output.prior import CARRIED
+from .bundle import BundleKind
+from .kind import Designed, Found, Held, Kind, Layout, Part, WrittenReports
+
+if TYPE_CHECKING:
+    import numpy as np
+    from matplotlib.axes import Axes
+
+    from ...over_time import Repeated
+    from ..options.design import DesignOptions
+    from ..options.perturb import PerturbOptions
+    from .kind import Checked, Service
+    from .options import CountOptions, EstimateOptions
+
+WAYS = ("auto", "panel", "fresh")
+"""Values of --way."""
+
+
+BY_PERIOD = (
+    "reports over time are of periods, and are not counted together: estimate WAY REPORTS [REPORTS ...] takes them"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Ways(BundleKind[Way]):
+    """Values are those of one period, and reports are of those whose turn it is."""
+
+    of: ClassVar[type] = Way
+    designs: ClassVar[tuple[DesignKind, ...]] = (DesignKind.OVER_TIME,)
+    over_time: ClassVar[bool] = True
+
+    @classmethod
+    def design(cls, options: DesignOptions) -> Designed:
+        """Return the way that was asked for, or the best that keeps what is to be protected."""
+        from ...over_time import design_panel
+
+        if options.way not in WAYS:
+            raise InputError(f"--way must be one of {', '.join(WAYS)}, got {options.way!r}")
+        asked, epsilon = options.repeated(options.of or "each"), options.budgets.epsilons[0]
+        one = replace(options, periods=None, changes=None, answers="on-time", of=None, way="auto")
+        chosen = (_of_categories if options.categorical else _of_numbers)(one, asked, epsilon, options.way)
+        made = design_panel(chosen.mechanism, chosen.life, asked.periods, chosen.reports)
+        title = f"{chosen.way} over {asked.periods} periods, {chosen.reports} of {asked.periods} reported by a user"
+        notes = [*chosen.notes, *([] if options.public or options.categorical else [CARRIED])]
+        return Designed(made, notes, chosen.more | {"way": chosen.way, "life_epsilon": chosen.life}, title=title)
+
+    @property
+    def one(self) -> Kind:
+        """The mechanism of one report, as commands see it."""
+        from .registry import kind_of
+
+        return kind_of(made_of(self.mechanism))
+
+    def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
+        raise InputError("a way over time needs --period, the period that the values are of, got none: name it")
+
+    def held(self, asked: PerturbOptions, beside: Mapping[str, np.ndarray]) -> Held:
+        return self.one.held(asked, beside)
+
+    def layout(self, column: str, level_column: str) -> Layout:
+        return self.one.layout(column, level_column)
+
+    def columns_of(self, reports: np.ndarray) -> dict[str, np.ndarray]:
+        return self.one.columns_of(reports)
+
+    def estimate(self, services: Sequence[Service], asked: EstimateOptions) -> Found:
+        raise InputError(BY_PERIOD)
+
+    def found(self, counts: Any, asked: EstimateOptions) -> Found:
+        raise InputError(BY_PERIOD)
+
+    def query(self, kinds: Sequence[Kind], relations: Sequence[str], **options: Any) -> str:
+        raise InputError(BY_PERIOD)
+
+    def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        raise InputError(BY_PERIOD)
+
+    def facts(self) -> dict[str, Any]:
+        made = self.mechanism
+        return {
+            "kind": made.kind,
+            "promise": said_promise(made),
+            "epsilon": made.epsilon,
+            "periods": made.periods,
+            "reports": made.reports,
+            "epsilon_of_a_report": made_of(made).epsilon,
+            "device_keeps": made.keeps,
+            "max_log_ratio": made.max_log_ratio,
+            "method": made_of(made).provenance.method,
+        }
+
+    def figure(self) -> Axes:
+        return self.one.figure()
+
+    def checked(self, exact: bool) -> Checked:
+        return replace(self.one.checked(exact), failures=self.mechanism.failures())
+
+    def parts(self) -> list[Part]:
+        return [Part("", self.mechanism.mechanism, share=self.mechanism.reports / self.mechanism.periods)]
+
+    def units(self, attribute: str | None) -> str:
+        return self.one.units(attribute)
+
+
+def made_of(way: Way) -> Any:
+    """Return the mechanism of one report, which is a table or one for categories in all that a file can hold."""
+    return way.mechanism
+
+
+def said_promise(way: Way) -> str:
+    """Return the promise of a way in one sentence."""
+    return way.promised.format(epsilon=f"{way.epsilon:g}", factor=f"{math.exp(way.epsilon):.3g}")
+
+
+@dataclass(frozen=True, eq=False)
+class _Chosen:
+    """A way, what it spends in a life, how often a user reports, and what makes the mechanism of a budget."""
+
+    way: str
+    life: float
+    reports: int
+    mechanism: Callable[[float], Any]
+    notes: list[str]
+    more: dict[str, Any]
+
+
+def _of_numbers(options: DesignOptions, asked: Repeated, epsilon: float, way: str) -> _Chosen:
+    """The way that was named, or that which is planned to err least; with the error of what is asked."""
+    from ...over_time import plan_over_time
+    from ..output.output import spinner
+    from .numbers import design_numbers
+
+    prior, notes = options.prior()
+    with spinner("planning") as told:
+        ways = plan_over_time(prior, epsilon, 1, asked, progress=lambda budget: told(f"epsilon {budget:.3g}"))
+    found = ways[0] if way == "auto" else next(each for each in ways if each.way == way)
+    assert found.life_epsilon is not None  # of all that are made
+    more = {"error_times_root_n": found.error(asked.of), "of": asked.of}
+    return _Chosen(
+        found.way, found.life_epsilon, found.reports,
+        lambda share: design_numbers(options, prior, share).mechanism, notes, more,
+    )  # fmt: skip
+
+
+def _of_categories(options: DesignOptions, asked: Repeated, epsilon: float, way: str) -> _Chosen:
+    """The same for categories: a panel of one report, or a report in every period."""
+    from .categories import Categories
+
+    if way == "auto":
+        way = "panel" if asked.protects.partition(":")[0] in ("life", "pattern") else "fresh"
+    reports = asked.periods if way == "fresh" else 1
+    share = epsilon / asked.span if way == "fresh" and asked.protects != "pattern" else epsilon / reports
+    made = [Categories.design(replace(options, epsilons=[share]))]
+    life = share * reports
+
+    def mechanism(budget: float) -> Any:
+        return made[0].bundle if budget == share else Categories.design(replace(options, epsilons=[budget])).bundle
+
+    return _Chosen(way, life, reports, mechanism, made[0].notes, {"of": asked.of})

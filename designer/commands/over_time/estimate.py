@@ -1,0 +1,240 @@
+"""`optldp estimate` for a way over time: one way, any number of files of its periods' reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ....estimators import count, estimate_frequencies, estimate_mean
+from ....estimators.over_time import PeriodMeans, estimate_periods
+from ....estimators.reading.columns.skipped_rows import SkippedRows
+from ....mechanisms.errors import InputError
+from ..handlers.bundle import MOST_ROWS
+from ..handlers.kind import Found, Kind, Layout, Rows
+from ..handlers.over_time import said_promise
+from ..handlers.reading import column_in, read_laid_out
+from ..output.output import readable, told_of_reports
+
+if TYPE_CHECKING:
+    from ....estimators import Estimate
+    from ..handlers.options import EstimateOptions
+
+PERIOD = "period"
+
+OF = ("each", "average", "change")
+
+SHOWN = ("period", "value", "std_error", "low", "high", "reports")
+"""Columns of a file, and of what people are shown."""
+
+OF_WHOM = {
+    "population": "of the population that these users are a random sample of",
+    "users": "of these very users, of whom those who report in a period are a random sample",
+}
+"""What the target's intervals are of."""
+
+TITLES = {
+    "each": "mean of each period",
+    "average": "average over the periods",
+    "change": "change since the period before",
+}
+
+NOT_OVER_TIME = (
+    "--counts", "--method", "--attribute", "--level-column", "--cells", "--between", "--above", "--prior", "--plot",
+    "--winsorise", "--raw", "--alike", "--keep-first", "--allow-disjoint", "--rounds", "--versus", "--by", "--weights",
+    "--simultaneous", "--top",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """Reports of all files, in the order of the files, beside their periods and their users, if these are named."""
+
+    reports: Any
+    periods: np.ndarray
+    users: np.ndarray | None
+    simulated: bool
+    skipped: SkippedRows
+
+
+def estimate_over_time(kind: Kind, files: Sequence[Path], asked: EstimateOptions) -> Found:
+    """Return what files of a way's reports tell of each period, of the average over them, or of their changes."""
+    asked.refuse("of no use over time", *(name for name in NOT_OVER_TIME if name in asked.given()))
+    of = asked.of or "each"
+    if of not in OF:
+        raise InputError(f"--of must be one of {', '.join(OF)} over time, got {of!r}")
+    if not files:
+        raise InputError("there must be reports of at least one period, got none: WAY REPORTS [REPORTS ...]")
+    way: Any = kind.mechanism
+    read = _read(kind, files, asked)
+    _require_turns(way, read)
+    joint = way.reports > 1 and (of != "each" or asked.smooth is not None)
+    if joint and read.users is None:
+        raise InputError(
+            f"users report {way.reports} times, and what they say in two periods hangs together: name their column by "
+            "--key"
+        )
+    series = {
+        label: _asked(estimate_periods(each, smooth=asked.smooth, covariance=spread if joint else None), of)
+        for label, each, spread in _each(way, read, asked, joint)
+    }
+    return _found(series, kind, asked, of, read)
+
+
+def _each(
+    way: Any, read: _Read, asked: EstimateOptions, joint: bool
+) -> Iterator[tuple[str, dict[int, Estimate], np.ndarray | None]]:
+    """Yield the estimates of all periods, once for numbers, for categories of each label, with their covariance."""
+    one = way.mechanism
+    times = np.unique(read.periods).tolist()
+    few = [period for period in times if (read.periods == period).sum() < 2]
+    if few:
+        raise InputError(f"a period must have at least two reports, got one in period {few[0]}: leave its file out")
+    counts = {period: count(one, read.reports[read.periods == period]) for period in times}
+    if hasattr(one, "knots"):
+        each: dict[int, Estimate] = {
+            period: estimate_mean(mine, target=asked.target) for period, mine in counts.items()
+        }
+        yield "", each, _joint(read, read.reports) if joint else None
+        return
+    if joint:
+        raise InputError("averages and changes of categories need one report a user, got a panel of several")
+    found = {period: estimate_frequencies(mine, target=asked.target) for period, mine in counts.items()}
+    for place, label in enumerate(one.categories.labels):
+        yield label, {period: _Number(each, place) for period, each in found.items()}, None  # pyright: ignore[reportReturnType] -- what `estimate_periods` asks
+
+
+class _Number:
+    """One number of an estimate of several."""
+
+    def __init__(self, estimate: Any, place: int) -> None:
+        self.value, self.std_error = float(estimate.value[place]), float(estimate.std_error[place])
+        self.n, self.target = int(np.ravel(estimate.n)[0]), estimate.target
+
+
+def _joint(read: _Read, numbers: np.ndarray) -> np.ndarray:
+    """The covariance (K, K) of the averages of numbers by period, where users have several."""
+    assert read.users is not None
+    periods, place = np.unique(read.periods, return_inverse=True)
+    many = np.bincount(place)
+    apart = numbers - (np.bincount(place, weights=numbers) / many)[place]
+    _, who = np.unique(read.users.astype(str), return_inverse=True)
+    order = np.argsort(who, kind="stable")
+    ends = np.flatnonzero(np.diff(who[order])) + 1
+    found = np.zeros((periods.size, periods.size))
+    for mine in np.split(order, ends):
+        found[np.ix_(place[mine], place[mine])] += np.outer(apart[mine], apart[mine])
+    return found / np.outer(many, many) * (many / np.maximum(many - 1, 1))[:, None]
+
+
+def _asked(means: PeriodMeans, of: str) -> PeriodMeans:
+    return {"each": lambda: means, "average": means.average, "change": means.changes}[of]()
+
+
+def _found(series: dict[str, PeriodMeans], kind: Kind, asked: EstimateOptions, of: str, read: _Read) -> Found:
+    """Return a row for each period, with a value or one for each category."""
+    way: Any = kind.mechanism
+    ends = {label: one.interval(asked.confidence) for label, one in series.items()}
+    first = next(iter(series.values()))
+    single = list(series) == [""]
+
+    said = {"confidence": asked.confidence, "method": first.method, "target": asked.target}
+
+    def of_period(place: int) -> dict[str, Any]:
+        each = {
+            "value": [float(one.value[place]) for one in series.values()],
+            "std_error": [float(one.std_error[place]) for one in series.values()],
+            "low": [float(end.low[place]) for end in ends.values()],
+            "high": [float(end.high[place]) for end in ends.values()],
+        }
+        numbers = {name: values[0] for name, values in each.items()} if single else each
+        reports = int(first.n[place])
+        return {"period": int(first.periods[place]), **numbers, "reports": reports, "n": reports, **said}
+
+    rows = [of_period(place) for place in range(first.periods.size)]
+    facts = {
+        "of": of,
+        "way": way.kind,
+        "n": int(read.periods.size),
+        **said,
+        "of_whom": OF_WHOM[asked.target],
+        "smooth": asked.smooth,
+        "promise": said_promise(way),
+        **({} if single else {"categories": list(series)}),
+        **told_of_reports(read.simulated, read.skipped),
+    }
+    columns = {name: [row[name] for row in rows] for name in SHOWN} if single else _long(series, rows)
+    cells = [[readable(cell) for cell in row] for row in zip(*columns.values(), strict=True)]
+    last = f"the last {MOST_ROWS} of {len(cells)}; all of them: --out FILE or --json"
+    shown = Rows(TITLES[of], list(columns), cells[-MOST_ROWS:], last if len(cells) > MOST_ROWS else None)
+    return Found("estimate over time", facts, {"periods": rows}, shown, columns)
+
+
+def _long(series: dict[str, PeriodMeans], rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """A row for each period and category."""
+    columns: dict[str, list[Any]] = {name: [] for name in ("period", "category", *SHOWN[1:])}
+    for row in rows:
+        for place, label in enumerate(series):
+            told = [row["period"], label, *(row[name][place] for name in SHOWN[1:-1]), row["reports"]]
+            for name, cell in zip(columns, told, strict=True):
+                columns[name].append(cell)
+    return columns
+
+
+def _read(kind: Kind, files: Sequence[Path], asked: EstimateOptions) -> _Read:
+    skipped, parts = SkippedRows(), []
+    simulated = []
+    for path in files:
+        layout = _with_period(kind.layout(column_in(path, asked.column)[0], ""), kind.mechanism, asked.key)
+        read = read_laid_out(
+            layout, path, kind.identifier, drop_missing=asked.drop_missing, skip_invalid=asked.skip_invalid
+        )
+        parts.append(read.reports)
+        simulated.append(read.simulated)
+        skipped.note(read.skipped.count, [])
+    if any(simulated) and not all(simulated):
+        other = files[simulated.index(not simulated[0])]
+        raise InputError(f"files must all be of a simulation or all in earnest, got {str(other)!r} unlike the first")
+    reports, periods, users = zip(*parts, strict=True)
+    named = None if asked.key is None else np.concatenate(users)
+    return _Read(np.concatenate(reports), np.concatenate(periods), named, simulated[0], skipped)
+
+
+def _with_period(layout: Layout, way: Any, key: str | None) -> Layout:
+    """The layout of one report with the columns of its period and, if it is named, of its user after it."""
+    many = len(layout.columns)
+
+    def parse(cells: Sequence[np.ndarray]) -> tuple[Any, np.ndarray, np.ndarray | None]:
+        found = cells[many]
+        if ((found != np.rint(found)) | (found < 1) | (found > way.periods)).any():
+            raise InputError(f"periods must be whole numbers from 1 to {way.periods}, got others")
+        return layout.parse(cells[:many]), found.astype(int), cells[many + 1] if key is not None else None
+
+    more = () if key is None else (key,)
+    return replace(
+        layout,
+        columns=(*layout.columns, PERIOD, *more),
+        numeric=(*layout.numeric, True, *(False for _ in more)),
+        parse=parse,
+        wrong=None,
+        none="no report of this way in a period that it has",
+    )
+
+
+def _require_turns(way: Any, read: _Read) -> None:
+    """Refuse users who reported twice in a period, or in one that was not their turn."""
+    if read.users is None:
+        return
+    users = read.users.astype(str)
+    names = np.char.add(np.char.add(users, "\0"), read.periods.astype(str))
+    if np.unique(names).size < names.size:
+        raise InputError("a user must report once in a period, got several reports: leave the others out")
+    others = ~(way.turns(users.tolist()) == read.periods[:, None]).any(axis=1)
+    if others.any():
+        raise InputError(
+            f"users must report in their turns, got {int(others.sum())} reports in others, the first in period "
+            f"{int(read.periods[int(np.argmax(others))])}: these are of another way, or forged"
+        )

@@ -1,0 +1,237 @@
+"""What each way of collecting over time would cost and promise, so that the best that is made is chosen by numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...mechanisms.budget import check_epsilon
+from ...solvers.biased.error_program import check_users
+from ...solvers.over_time import best_rows, least_variance
+from ...solvers.over_time.lower_bound import law_of
+from ...solvers.over_time.rows import candidate_rows
+from .directions import directions_factor
+from .noise import Noise, correlations, within_users
+from .panel import panel_reports, panel_variance
+from .repeated import OF, Repeated
+
+if TYPE_CHECKING:
+    from ..priors.prior import Prior
+
+KEPT_BY = {"life": ("life",), "pattern": ("life", "pattern"), "event": ("life", "event"), "span": ("life", "span")}
+"""What protects enough where something is to be protected."""
+
+SENT = "which reports were sent"
+
+LIFE = "whatever a user's whole history, what is received is at most e^{epsilon:g} times likelier than under any other"
+PATTERN = (
+    "which values a user had is hidden by {epsilon:g} for {values} different ones; when they changed or came back is "
+    "not"
+)
+EVENT = "what a user's value was in {what} is hidden by {epsilon:g}; of a whole life it is {life:g}"
+
+
+@dataclass(frozen=True)
+class WayPlan:
+    """What a way costs and promises.
+
+    Attributes
+    ----------
+    way : str
+    error_per_period, error_of_average, error_of_change : float, optional
+        Standard deviations about the means of these n users, in the values' units, averaged over periods; None where
+        the way does not tell it.
+    floor : float, optional
+        A lower bound: no way that averages unbiased reports of single users, and promises as much for a life, errs less
+        for every population of histories of the two ends of the range with so many changes. None where none is known.
+    life_epsilon : float, optional
+        Of a user's whole history; None where there is no promise of it.
+    promise, device_keeps : str
+    reports : int
+        Of a user.
+    made : bool
+        Whether `optldp design` makes it; others are computed to compare with.
+    protects : str
+        What its promise is of, a word of `Repeated.protects`.
+
+    Example
+    -------
+    >>> from optldp.designer import Prior
+    >>> from optldp.designer.over_time import Repeated, plan_over_time
+    >>> best = plan_over_time(Prior.even([-1.0, 0.0, 1.0]), 1.0, 10_000, Repeated(12))[0]
+    >>> best.way, best.life_epsilon, best.device_keeps
+    ('panel', 1.0, 'which reports were sent')
+    """
+
+    way: str
+    error_per_period: float | None
+    error_of_average: float | None
+    error_of_change: float | None
+    floor: float | None
+    life_epsilon: float | None
+    promise: str
+    device_keeps: str
+    reports: int
+    made: bool
+    protects: str = "life"
+
+    def error(self, of: str) -> float:
+        """Return the error of what is asked for, infinite where the way does not tell it."""
+        name = {"each": "error_per_period", "average": "error_of_average", "change": "error_of_change"}[of]
+        found = getattr(self, name)
+        return math.inf if found is None else found
+
+
+def plan_over_time(
+    prior: Prior, epsilon: float, n: int, asked: Repeated, *, progress: Callable[[float], None] | None = None
+) -> list[WayPlan]:
+    """Return every way's plan: first the best that is made and keeps what is to be protected, then the others.
+
+    Users' values are taken to change exactly `asked.changes` times, at random times, each time to another draw of the
+    prior. A way that answers at the end is left out where answers are asked for on time.
+
+    Parameters
+    ----------
+    prior : Prior
+        Of values in any period.
+    epsilon : float
+        Budget of what `asked.protects`.
+    n : int
+        Users, about whose own means errors are.
+    asked : Repeated
+    progress : callable, optional
+        Told each budget that is designed for.
+
+    Returns
+    -------
+    ways : list of WayPlan
+
+    Raises
+    ------
+    InputError
+        A budget or a number of users that is none.
+
+    Example
+    -------
+    >>> from optldp.designer import Prior
+    >>> from optldp.designer.over_time import Repeated, plan_over_time
+    >>> ways = plan_over_time(Prior.even([-1.0, 0.0, 1.0]), 1.0, 10_000, Repeated(12, 1, answers="at-end"))
+    >>> ways[0].way, sorted(way.way for way in ways[1:])
+    ('panel', ['directions', 'fresh', 'memoised', 'rows'])
+    """
+    check_epsilon(epsilon)
+    check_users(n)
+    noise = Noise(prior, progress)
+    low, high = prior.domain
+    half = 0.5 * (high - low)
+    floor = _floor(asked, epsilon)
+    least = None if floor is None else half * math.sqrt(floor / n)
+    ways = _ways(noise, epsilon, n, asked, half)
+    found = [replace(each, floor=least if each.protects == "life" else None) for each in ways]
+    enough = KEPT_BY[asked.protects.partition(":")[0]]
+    order = sorted(found, key=lambda way: (way.protects not in enough, not way.made, way.error(asked.of)))
+    return [order[0], *sorted(order[1:], key=lambda way: way.error(asked.of))]
+
+
+def _floor(asked: Repeated, epsilon: float) -> float | None:
+    if asked.of == "change" or not asked.protects.startswith("life"):
+        return None
+    return least_variance(asked.periods, asked.most_changes if asked.of == "each" else 0, epsilon)
+
+
+def _ways(noise: Noise, epsilon: float, n: int, asked: Repeated, half: float) -> Iterator[WayPlan]:
+    yield _panel(noise, epsilon, n, asked)
+    yield _fresh(noise, epsilon, n, asked)
+    yield _memoised(noise, epsilon, n, asked)
+    if asked.delay == asked.periods - 1:
+        yield _rows(noise, epsilon, n, asked, half)
+        yield _directions(epsilon, n, asked, half)
+
+
+def _way(
+    way: str,
+    variances: Sequence[float | None],
+    n: int,
+    life: float | None,
+    promise: str,
+    keeps: str,
+    reports: int,
+    *,
+    made: bool = False,
+    protects: str = "life",
+) -> WayPlan:
+    """The plan of a way by its variances times n, in the order of `OF`."""
+    each, average, change = (None if one is None else math.sqrt(one / n) for one in variances)
+    return WayPlan(way, each, average, change, None, life, promise, keeps, reports, made, protects)
+
+
+def _panel(noise: Noise, epsilon: float, n: int, asked: Repeated) -> WayPlan:
+    reports = panel_reports(noise, epsilon, asked)
+    variances = [panel_variance(noise, epsilon, replace(asked, of=of), reports) for of in OF]
+    return _way("panel", variances, n, epsilon, LIFE.format(epsilon=epsilon), SENT, reports, made=True)
+
+
+def _fresh(noise: Noise, epsilon: float, n: int, asked: Repeated) -> WayPlan:
+    """A report of every user in every period: the budget is divided among those that are protected together."""
+    budget = epsilon / (asked.span if asked.protects != "pattern" else asked.periods)
+    one, life = noise.at(budget), budget * asked.periods
+    variances = (one, one / asked.periods, 2 * one)
+    kind = asked.protects.partition(":")[0]
+    keeps = "life" if kind == "pattern" else kind
+    what = "one period" if kind == "event" else f"any {asked.span} periods in a row"
+    promise = LIFE.format(epsilon=epsilon) if keeps == "life" else EVENT.format(what=what, epsilon=epsilon, life=life)
+    return _way("fresh", variances, n, life, promise, SENT, asked.periods, made=True, protects=keeps)
+
+
+def _memoised(noise: Noise, epsilon: float, n: int, asked: Repeated) -> WayPlan:
+    """A remembered report of each different value, sent as long as the value stays."""
+    values = min(asked.most_changes + 1, noise.prior.knots.size)
+    one, between = noise.at(epsilon / values), 1 - within_users(asked.periods, asked.most_changes)
+    moved = 1 - float(correlations(asked.periods, asked.most_changes)[1])
+    variances = (one, one * between, 2 * one * moved)
+    promise = PATTERN.format(epsilon=epsilon, values=values)
+    return _way("memoised", variances, n, None, promise, "a draw for each value", asked.periods, protects="pattern")
+
+
+def _rows(noise: Noise, epsilon: float, n: int, asked: Repeated, half: float) -> WayPlan:
+    """One linear report of a user's own history: of an average its own, of others an optimal design of rows."""
+    promise, keeps = LIFE.format(epsilon=epsilon), "its history"
+    one = noise.at(epsilon)
+    if asked.of == "average":
+        return _way("rows", (None, one, None), n, epsilon, promise, keeps, 1)
+    periods = asked.periods
+    near = correlations(periods, asked.most_changes)
+    spread = noise.variance / half**2 * near[np.abs(np.subtract.outer(np.arange(periods), np.arange(periods)))]
+    rows, steps = candidate_rows(periods), np.diff(np.eye(periods), axis=0)
+    workloads = {"each": np.eye(periods) / periods, "change": steps.T @ steps / (periods - 1)}
+    made = best_rows(rows, np.full(len(rows), one / half**2), spread, _full(workloads[asked.of]), asked.most_changes)
+    left = np.linalg.inv(made.information) - spread
+    whole = np.full((periods, periods), 1 / periods**2)
+    asked_of = (workloads["each"], whole, workloads["change"])
+    variances = [half**2 * float((work * left).sum()) for work in asked_of]
+    return _way("rows", variances, n, epsilon, promise, keeps, 1)
+
+
+def _full(workload: np.ndarray) -> np.ndarray:
+    """The workload with a little of every mean, so that changes do not leave the level unknown."""
+    return workload + 1e-6 * np.eye(len(workload))
+
+
+def _directions(epsilon: float, n: int, asked: Repeated, half: float) -> WayPlan:
+    """Random directions after scaling by the law that bounds all ways; by formula, with values that may be anything."""
+    periods = asked.periods
+    values, vectors = np.linalg.eigh(law_of(periods, asked.most_changes))
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    scale = half**2 * directions_factor(epsilon) * float(np.trace(root))
+    steps = np.diff(np.eye(periods), axis=0)
+    variances = (
+        scale * float(np.trace(root)) / periods,
+        scale * float(root.sum()) / periods**2,
+        scale * float(np.trace(steps @ root @ steps.T)) / (periods - 1),
+    )
+    keeps, promise = "its history", LIFE.format(epsilon=epsilon)
+    return _way("directions", variances, n, epsilon, promise, keeps, 1)

@@ -1,0 +1,237 @@
+"""A rotating panel: each user reports in few periods, drawn without a look at data, with a share of the budget."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..budget import check_epsilon
+from ..categorical.mechanism import CategoricalMechanism
+from ..channel import Channel
+from ..display.summary import Dots, Told
+from ..documents.bundle import Nested, require_exact
+from ..documents.table import as_number, require_keys
+from ..errors import InputError, TableError
+from ..exactness.proof import failures_of
+from ..promise import Pure
+from ..sampling.law import Words
+from ..spaces.space import Space
+from ..statistics import Statistic
+from ..table.table import TabulatedMechanism
+from ..user_name import user_name
+from .turns import LARGEST_TOTAL, even_turns, shared_turns
+from .way import Way, checked_periods
+
+SALT_BYTES = 16
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Panel(Way):
+    """r reports of a user, in r of T periods that a hash of the user's name picks.
+
+    Periods do not depend on values, so that given them the reports of a user are r reports of the mechanism, each of
+    a value of that user: any two histories of values are told apart by at most r times its epsilon, which is at most
+    `epsilon`.
+
+    The draw is public: whoever has the file knows when a user is to report, and learns nothing of values by it.
+
+    Parameters
+    ----------
+    mechanism : TabulatedMechanism or CategoricalMechanism
+        Of one report, exact, of a pure budget that r times is at most epsilon.
+    periods : int
+        T, from 2.
+    reports : int
+        r, from 1 to T.
+    epsilon : float
+        The budget of a life.
+    salt : str
+        32 hexadecimal digits, new for each collection, so that two of them pick periods of their own.
+    shares : sequence of int, optional
+        T whole numbers of a sum below 2^31, none negative, in proportion to which the users are spread over periods,
+        with one report each. Default: evenly.
+
+    Raises
+    ------
+    InputError
+        Numbers out of their ranges, a mechanism that spends more, or shares beside several reports.
+    TableError
+        A table in doubles.
+
+    Source
+    ------
+    A rotating panel with a hashed rotation group; shares by Theorem 1 of docs/asking-again.md.
+
+    Example
+    -------
+    >>> from optldp import make_exact
+    >>> from optldp.mechanisms import duchi
+    >>> from optldp.mechanisms.over_time import Panel
+    >>> made = Panel(make_exact(duchi([0, 10], 1.0)).mechanism, 12, 1, 1.0, "0" * 32)
+    >>> made.turns(["ann", "bo"]).tolist(), made.in_turn(["ann", "bo"], 6).tolist()
+    ([[6], [3]], [True, False])
+    """
+
+    kind: ClassVar[str] = "panel"
+    promised: ClassVar[str] = (
+        "whatever a user's whole history, what is received is at most {factor} times likelier than under any other "
+        "history (epsilon {epsilon})"
+    )
+    keeps: ClassVar[str] = "which reports were sent"
+    mechanism: Channel
+    periods: int
+    reports: int
+    epsilon: float
+    salt: str
+    shares: tuple[int, ...] | None
+
+    def __init__(
+        self,
+        mechanism: TabulatedMechanism | CategoricalMechanism,
+        periods: int,
+        reports: int,
+        epsilon: float,
+        salt: str,
+        shares: Sequence[int] | None = None,
+    ) -> None:
+        object.__setattr__(self, "mechanism", _checked_mechanism(mechanism))
+        object.__setattr__(self, "periods", checked_periods(periods))
+        object.__setattr__(self, "reports", reports)
+        object.__setattr__(self, "epsilon", check_epsilon(epsilon))
+        object.__setattr__(self, "salt", _checked_salt(salt))
+        object.__setattr__(self, "shares", None if shares is None else _checked_shares(shares, periods, reports))
+        if type(reports) is not int or not 1 <= reports <= periods:
+            raise InputError(f"reports must be a whole number from 1 to {periods}, got {reports!r:.40}")
+        if Fraction(mechanism.epsilon) * reports > Fraction(self.epsilon):
+            raise InputError(
+                f"{reports} reports of a user must spend at most {self.epsilon:g}, got {mechanism.epsilon!r} each: "
+                "give the mechanism attribute_budget(epsilon, reports)"
+            )
+
+    def __repr__(self) -> str:
+        return f"Panel(periods={self.periods}, reports={self.reports}, epsilon={self.epsilon:g})"
+
+    def _told(self) -> Told:
+        budgets = np.array([float(Fraction(self.epsilon) / self.reports), self.epsilon])
+        facts = {"epsilon": self.epsilon, "periods": self.periods, "reports": self.reports}
+        return Told(facts, picture=Dots(["a report at most", "a life"], budgets, "epsilon"))
+
+    def turns(self, users: Sequence[str]) -> np.ndarray:
+        names, salt = [user_name(user) for user in users], bytes.fromhex(self.salt)
+        if self.shares is not None:
+            return shared_turns(salt, names, self.shares)
+        return even_turns(salt, names, self.periods, self.reports)
+
+    @property
+    def max_log_ratio(self) -> float | None:
+        """The epsilon that all reports of a user really keep."""
+        mine = getattr(self.mechanism, "max_log_ratio", None)
+        return None if mine is None else self.reports * mine
+
+    def failures(self) -> tuple[str, ...]:
+        return tuple(f"the mechanism of a report: {failure}" for failure in failures_of(self.mechanism))
+
+    def members(self) -> dict[str, Any]:
+        return {
+            "mechanism": self.mechanism,
+            "periods": self.periods,
+            "reports": self.reports,
+            "epsilon": self.epsilon,
+            "salt": self.salt,
+            "shares": None if self.shares is None else list(self.shares),
+        }
+
+    @classmethod
+    def from_members(cls, members: Mapping[str, Any], nested: Nested) -> Self:
+        require_keys("the panel", members, ("mechanism", "periods", "reports", "epsilon", "salt", "shares"))
+        shares = members["shares"]
+        if shares is not None and not isinstance(shares, list):
+            raise TableError(f"shares must be a list or null, got {type(shares).__name__}")
+        made, epsilon = nested(members["mechanism"]), as_number("epsilon", members["epsilon"])
+        return cls(made, members["periods"], members["reports"], epsilon, members["salt"], shares)
+
+    @property
+    def inputs(self) -> Space:
+        """The values of one period."""
+        return self.mechanism.inputs
+
+    @property
+    def statistic(self) -> Statistic | None:
+        """What a report tells of the value in its period."""
+        return self.mechanism.statistic
+
+    def draw(self, held: Any, words: Words, /) -> Any:
+        """Draw one report for each of N values of users whose turn it is."""
+        return self.mechanism.draw(held, words)
+
+    def checked_reports(self, reports: ArrayLike) -> np.ndarray:
+        return self.mechanism.checked_reports(reports)
+
+    def to_text(self, reports: np.ndarray) -> list[str]:
+        return self.mechanism.to_text(reports)
+
+    def from_text(self, texts: Sequence[str]) -> np.ndarray:
+        return self.mechanism.from_text(texts)
+
+    def nature(self) -> dict[str, object]:
+        return {"kinds": type(self).__name__, "periods": self.periods, **self.mechanism.nature()}
+
+
+def panel_of(mechanism: Any, periods: int, reports: int, epsilon: float, shares: Sequence[int] | None = None) -> Panel:
+    """Return a panel with a salt of its own, by the operating system's random numbers.
+
+    Parameters
+    ----------
+    mechanism : TabulatedMechanism or CategoricalMechanism
+    periods, reports : int
+    epsilon : float
+    shares : sequence of int, optional
+        As of `Panel`, whose refusals they have.
+
+    Returns
+    -------
+    panel : Panel
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical import categorical_grr
+    >>> from optldp.mechanisms.over_time import panel_of
+    >>> made = panel_of(categorical_grr(["yes", "no"], 1.0), 52, 2, 2.0)
+    >>> made.turns(["ann"]).shape, made.salt == panel_of(made.mechanism, 52, 2, 2.0).salt
+    ((1, 2), False)
+    """
+    return Panel(mechanism, periods, reports, epsilon, secrets.token_hex(SALT_BYTES), shares)
+
+
+def _checked_mechanism(mechanism: object) -> Channel:
+    if isinstance(mechanism, TabulatedMechanism):
+        require_exact("the table of a panel", mechanism)
+    elif not isinstance(mechanism, CategoricalMechanism) or not isinstance(mechanism.promise, Pure):
+        raise InputError(
+            f"a panel is of a table of numbers or a mechanism for categories of a pure budget, got {mechanism!r:.60}"
+        )
+    return mechanism
+
+
+def _checked_salt(salt: object) -> str:
+    if not (isinstance(salt, str) and len(salt) == 2 * SALT_BYTES and set(salt) <= set("0123456789abcdef")):
+        raise InputError(f"the salt must be {2 * SALT_BYTES} hexadecimal digits, got {salt!r:.60}")
+    return salt
+
+
+def _checked_shares(shares: Sequence[int], periods: int, reports: int) -> tuple[int, ...]:
+    found = tuple(shares)
+    if reports != 1:
+        raise InputError(f"shares of periods are for one report a user, got {reports} reports: leave shares out")
+    if len(found) != periods or any(type(share) is not int or share < 0 for share in found):
+        raise InputError(f"there must be a share for each of {periods} periods, whole numbers from 0, got others")
+    if not 0 < math.fsum(found) < LARGEST_TOTAL:
+        raise InputError(f"shares must have a sum from 1 to {LARGEST_TOTAL - 1}, got {sum(found)}: scale them")
+    return found

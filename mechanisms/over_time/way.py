@@ -1,0 +1,95 @@
+"""What all ways of collecting over time have in common: periods, one budget for a life, and a public rule of turns."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from ..channel import Channel
+from ..documents.bundle import Bundle
+from ..errors import InputError
+from ..promise import Pure
+
+MOST_PERIODS = 100_000
+"""Days of 270 years; what is estimated of them is held in memory at once."""
+
+
+class Way(Bundle):
+    """A mechanism and who reports through it when, with one promise for all periods together.
+
+    As a `Channel` it is that of one report, in a user's turn; `promise` is that of all of a user's reports together.
+    Whether a user reports in a period follows from the period and a public draw alone, never from a value.
+
+    Attributes
+    ----------
+    mechanism : Channel
+        What makes a report.
+    periods : int
+        From 1 on.
+    reports : int
+        How many a user sends in all.
+    epsilon : float
+        What all reports of a user may spend.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical import categorical_grr
+    >>> from optldp.mechanisms.over_time import Panel, Way
+    >>> made = Panel(categorical_grr(["yes", "no"], 1.0), 12, 1, 1.0, "0" * 32)
+    >>> isinstance(made, Way), made.promise
+    (True, Pure(epsilon=1.0))
+    """
+
+    promised: ClassVar[str]
+    """The promise in one sentence, with {epsilon} for the budget and {factor} for what it multiplies odds by."""
+
+    keeps: ClassVar[str]
+    """What a device must remember."""
+
+    mechanism: Channel
+    periods: int
+    reports: int
+    epsilon: float
+
+    @abstractmethod
+    def turns(self, users: Sequence[str]) -> np.ndarray:
+        """Return in which periods (N, reports) users report, from 1 on, in rising order; a function of names alone."""
+
+    @property
+    def promise(self) -> Pure:
+        """Pure privacy of the budget, of any two histories of a user's values."""
+        return Pure(self.epsilon)
+
+    def in_turn(self, users: Sequence[str], period: int) -> np.ndarray:
+        """Return whether each of N users reports in a period; InputError for a period that there is not."""
+        return (self.turns(users) == self.checked_period(period)).any(axis=1)
+
+    def checked_period(self, period: object) -> int:
+        """Return a period; InputError unless it is a whole number from 1 to the last."""
+        if type(period) is not int or not 1 <= period <= self.periods:
+            raise InputError(f"the period must be a whole number from 1 to {self.periods}, got {period!r:.40}")
+        return period
+
+
+def checked_periods(periods: object) -> int:
+    """Return a number of periods; InputError unless there are at least two.
+
+    Example
+    -------
+    >>> checked_periods(52)
+    52
+    >>> checked_periods(1)
+    Traceback (most recent call last):
+        ...
+    optldp.mechanisms.errors.InputError: periods must be a whole number from 2 to 100000, got 1: of one period design \
+the mechanism itself
+    """
+    if type(periods) is not int or not 2 <= periods <= MOST_PERIODS:
+        raise InputError(
+            f"periods must be a whole number from 2 to {MOST_PERIODS}, got {periods!r:.40}: of one period design the "
+            "mechanism itself"
+        )
+    return periods

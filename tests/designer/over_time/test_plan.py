@@ -1,0 +1,69 @@
+"""Plans over time: the cells of the table of docs/asking-again.md, and which way is chosen."""
+
+import math
+
+import numpy as np
+import pytest
+from optldp.designer import Prior
+from optldp.designer.over_time import Repeated, panel_shares, plan_over_time
+from optldp.mechanisms import InputError
+
+PRIOR = Prior.even(np.linspace(-1, 1, 17))
+
+
+@pytest.fixture(scope="module")
+def ways():
+    return {way.way: way for way in plan_over_time(PRIOR, 1.0, 1, Repeated(12, 1, answers="at-end"))}
+
+
+def test_cells_of_the_finding_are_met(ways):
+    """Variances times n at T = 12, one change, E = 1."""
+    assert ways["panel"].error_per_period ** 2 == pytest.approx(51.04, abs=0.02)
+    assert ways["rows"].error_per_period ** 2 == pytest.approx(36.2, abs=0.1)
+    assert ways["directions"].error_per_period ** 2 == pytest.approx(6.5 * 6.476, rel=0.01)
+    assert ways["fresh"].error_per_period ** 2 == pytest.approx(4.0 * 144, rel=0.01)
+
+
+def test_no_way_that_promises_a_life_is_below_the_lower_bound(ways):
+    for way in ways.values():
+        assert way.floor is None if way.way == "memoised" else way.floor < way.error_per_period
+
+
+def test_memoising_has_no_promise_of_a_life_and_is_not_chosen_unless_patterns_may_be_seen(ways):
+    assert ways["memoised"].life_epsilon is None
+    assert next(iter(ways)) == "panel"
+
+
+def test_one_period_is_protected_best_by_fresh_reports_whose_life_is_said():
+    best, *_ = plan_over_time(PRIOR, 1.0, 100, Repeated(12, protects="event"))
+    assert (best.way, best.life_epsilon) == ("fresh", 12.0)
+
+
+def test_on_time_nothing_that_answers_at_the_end_is_named():
+    names = {way.way for way in plan_over_time(PRIOR, 1.0, 100, Repeated(12, 1))}
+    assert names == {"panel", "fresh", "memoised"}
+
+
+def test_shares_of_prefix_averages_are_those_of_the_theorem():
+    """(sum sqrt((W'W)_tt))^2, less than what even shares give."""
+    averages = np.tril(np.ones((12, 12))) / np.arange(1, 13)[:, None]
+    lengths = (averages**2).sum(axis=0)
+    shares = panel_shares(averages)
+    assert (lengths / shares).sum() == pytest.approx(np.sqrt(lengths).sum() ** 2)
+    assert (lengths / shares).sum() < 12 * lengths.sum()
+
+
+def test_a_workload_that_asks_nothing_has_no_shares():
+    with pytest.raises(InputError, match="the workload must be"):
+        panel_shares(np.zeros((2, 3)))
+
+
+@pytest.mark.parametrize("arguments", [(1,), (12, 12), (12, -1), (12, 1, "week"), (12, 1, "life", "delay:12")])
+def test_a_problem_that_there_is_not_is_refused(arguments):
+    with pytest.raises(InputError, match="must be"):
+        Repeated(*arguments)
+
+
+def test_more_users_err_less_by_the_root():
+    few, many = (plan_over_time(PRIOR, 1.0, n, Repeated(12))[0].error_per_period for n in (100, 10_000))
+    assert few / many == pytest.approx(math.sqrt(100))

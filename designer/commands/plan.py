@@ -77,7 +77,7 @@ class PlanOptions(OverTimeOptions, ObjectiveOptions, MixingOptions):
         str,
         typer.Option(
             "--of",
-            help="Mean of users or population, or distribution; a question: share:above=20, median, cdf, mean, "
+            help="users or population (their mean), distribution, or a question: share:above=20, median, cdf, mean, "
             "difference; over time each, average, change.",
         ),
     ] = "users"

@@ -1,5 +1,7 @@
 """A collection over time on the command line: `design`, `perturb` of each period, `estimate` of all."""
 
+# pyright: reportAttributeAccessIssue=false
+
 import json
 from pathlib import Path
 

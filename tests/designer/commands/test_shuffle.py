@@ -1,5 +1,7 @@
 """`optldp shuffle`: bounds on mixed reports of a file's mechanism, and budgets and tables for them."""
 
+# pyright: reportOptionalOperand=false, reportOperatorIssue=false
+
 import json
 
 import pytest

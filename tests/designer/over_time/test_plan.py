@@ -1,5 +1,7 @@
 """Plans over time: the cells of the table of docs/asking-again.md, and which way is chosen."""
 
+# pyright: reportOperatorIssue=false, reportOptionalOperand=false
+
 import math
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Pairs of estimates: honest where a normal interval is not, the same for the same counts, tested assumptions."""
 
+# pyright: reportArgumentType=false
+
 import numpy as np
 import pytest
 from optldp import Prior

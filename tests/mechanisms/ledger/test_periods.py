@@ -1,5 +1,7 @@
 """The state of a way over time: nothing is drawn twice, whatever is asked again, in whatever order."""
 
+# pyright: reportArgumentType=false
+
 import sqlite3
 from pathlib import Path
 

@@ -1,5 +1,7 @@
 """Bounds on what mixed reports tell, against exact enumeration and published figures."""
 
+# pyright: reportArgumentType=false, reportOptionalOperand=false, reportOperatorIssue=false
+
 import math
 from collections.abc import Iterator
 from fractions import Fraction

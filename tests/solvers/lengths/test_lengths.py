@@ -1,5 +1,7 @@
 """Lengths of intervals: proved by departures, equal to another solver's, and short by the tables made for them."""
 
+# pyright: reportReturnType=false, reportArgumentType=false
+
 import cvxpy as cp
 import numpy as np
 import pytest

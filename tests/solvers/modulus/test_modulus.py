@@ -1,5 +1,7 @@
 """Moduli against an independent program, and certificates that hold whatever a solver says."""
 
+# pyright: reportArgumentType=false
+
 import warnings
 from statistics import NormalDist
 

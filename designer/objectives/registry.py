@@ -109,7 +109,7 @@ OBJECTIVES: Mapping[str, NamedObjective] = {
         ("designs.clips:clip_curve", "plots:clip_errors"),
     ),
     "workload": NamedObjective(
-        "workload:Workload",
+        "questions.workload:Workload",
         "a table for a workload",
         "the least sum of errors of linear queries of the distribution",
         "workload:prefix",
@@ -117,7 +117,7 @@ OBJECTIVES: Mapping[str, NamedObjective] = {
         ("--workload", "--omit-prior"),
     ),
     "quantile": NamedObjective(
-        "quantile:Quantile",
+        "questions.quantile:Quantile",
         "a table for a quantile",
         "the least variance of a quantile of --n users",
         "quantile:0.9",

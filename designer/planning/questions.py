@@ -16,7 +16,7 @@ from ...solvers.lengths.length_program import RADIUS
 from ..designs.design import design
 from ..designs.result import Design
 from ..objectives.base import Objective
-from ..objectives.quantile import Quantile
+from ..objectives.questions.quantile import Quantile
 from ..priors.prior import Prior
 from .search import cheapest, checked_target
 

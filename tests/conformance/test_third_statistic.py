@@ -12,7 +12,7 @@ from optldp.designer import CategoricalPrior
 from optldp.designer.commands.handlers.categories import Categories as CategoriesKind
 from optldp.designer.objectives.base import Problem
 from optldp.designer.objectives.frequencies import Frequencies
-from optldp.designer.objectives.workload import Workload
+from optldp.designer.objectives.questions.workload import Workload
 from optldp.designer.planning.categories import draw_counts, unbiased_row
 from optldp.designer.plots.mechanism_mesh import support_map
 from optldp.estimators import CategoryCounts, auem, estimate_frequencies, fit_p_value, influence, personalised_mle

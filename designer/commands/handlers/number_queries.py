@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ....estimators.intervals import each_of
 from ....mechanisms.errors import InputError
 from ...objectives.losses import known_or_read
-from ...objectives.queries import QUERIES, queries_of
+from ...objectives.questions.queries import QUERIES, queries_of
 from .bundle import found_rows
 from .kind import Found, split
 

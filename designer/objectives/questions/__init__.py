@@ -1,5 +1,6 @@
-"""Objectives that are questions about the distribution: how short an honest interval of the answer can be.
+"""Objectives that are questions about the distribution: a share, its function, a quantile, linear queries.
 
-`question` has what they share: numbers of the distribution, people, and the interval with nothing assumed (the solver
-is `solvers/lengths`). A new question is a file with its numbers, and an entry of `registry`.
+`question` has what shares and the distribution function share: numbers of the distribution, people, and the length of
+an interval that assumes nothing (the solver is `solvers/lengths`). `quantile` and `workload` ask for variances. A new
+question is a file with its numbers, and an entry of `registry`.
 """

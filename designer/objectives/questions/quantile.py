@@ -24,12 +24,12 @@ from typing import Any
 
 import numpy as np
 
-from ...mechanisms.errors import InputError
-from ...mechanisms.units import squared, units_label
-from ...solvers.frequency.workload import sampling_error
-from ..priors.prior import Prior
-from .base import Problem
-from .registry import Asker
+from ....mechanisms.errors import InputError
+from ....mechanisms.units import squared, units_label
+from ....solvers.frequency.workload import sampling_error
+from ...priors.prior import Prior
+from ..base import Problem
+from ..registry import Asker
 from .workload import Workload, WorkloadEvidence
 
 OFF = 0.05

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...mechanisms.errors import InputError
+from ....mechanisms.errors import InputError
 
 MOST_RANGES = 256
 """Values of which all ranges are asked at most: 32 896 queries."""

@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
-from ...mechanisms.categorical.table import CategoricalTable
-from ...mechanisms.errors import InputError
-from ...mechanisms.statistics import Outputs, Supports, unread
-from ...mechanisms.table.provenance import Provenance
-from ...mechanisms.table.table import TabulatedMechanism
-from ...solvers.frequency.workload import certified_workload_bound, sampling_error, solve_workload, workload_cost
-from ..priors.categorical import CategoricalPrior
-from ..priors.prior import Prior
-from .base import Objective, Problem, Solution, Told
-from .information_solution import placed_outputs
-from .losses import known_or_read
+from ....mechanisms.categorical.table import CategoricalTable
+from ....mechanisms.errors import InputError
+from ....mechanisms.statistics import Outputs, Supports, unread
+from ....mechanisms.table.provenance import Provenance
+from ....mechanisms.table.table import TabulatedMechanism
+from ....solvers.frequency.workload import certified_workload_bound, sampling_error, solve_workload, workload_cost
+from ...priors.categorical import CategoricalPrior
+from ...priors.prior import Prior
+from ..base import Objective, Problem, Solution, Told
+from ..information_solution import placed_outputs
+from ..losses import known_or_read
+from ..registry import Asker
 from .queries import QUERIES, queries_of
-from .registry import Asker
 
 MAX_COLUMNS = 4000
 """Outputs of a table at most."""

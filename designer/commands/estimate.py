@@ -83,6 +83,14 @@ def estimate_command(asked: EstimateOptions) -> None:
     from .handlers.registry import kind_of
 
     check_confidence(asked.confidence)
+    inputs = [
+        *asked.files,
+        *(asked.counts or ()),
+        *([] if asked.prior_file is None else [asked.prior_file]),
+        *(asked.assume_from or ()),
+        *(asked.versus or ()),
+    ]
+    _require_outputs(inputs, (asked.out, DATA_SUFFIXES), (asked.plot, PLOT_SUFFIXES), force=asked.force)
     leading = _way(asked)
     if leading is not None:
         _over_time(leading, asked)
@@ -90,15 +98,6 @@ def estimate_command(asked: EstimateOptions) -> None:
     asked.refuse("for a way over time", "--smooth")
     tables, reports = _tables_and_reports(asked)
     _ = asked.told  # before reports are read
-    inputs = [
-        *tables,
-        *reports,
-        *(asked.counts or ()),
-        *([] if asked.prior_file is None else [asked.prior_file]),
-        *(asked.assume_from or ()),
-        *(asked.versus or ()),
-    ]
-    _require_outputs(inputs, (asked.out, DATA_SUFFIXES), (asked.plot, PLOT_SUFFIXES), force=asked.force)
     loaded = [load_mechanism(path, allow_unproved=asked.allow_unproved) for path in tables]
     others = [load_mechanism(path, allow_unproved=asked.allow_unproved) for path in (asked.versus or ())[:1]]
     kinds = [kind_of(mechanism).for_estimates() for mechanism in loaded]
@@ -138,7 +137,6 @@ def _over_time(kind: Kind, asked: EstimateOptions) -> None:
     """Estimate from files of a way's periods, and say what was found."""
     from .over_time.estimate import estimate_over_time
 
-    _require_outputs(asked.files, (asked.out, DATA_SUFFIXES), force=asked.force)
     found = estimate_over_time(kind, asked.files[1:], asked)
     _write(found, asked.out, None)
     say_of_reports(found.facts)

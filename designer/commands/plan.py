@@ -135,11 +135,10 @@ class PlanOptions(OverTimeOptions, ObjectiveOptions, MixingOptions):
 def plan_command(asked: PlanOptions) -> None:
     """Say what error a budget buys, or what budget or how many users an error takes, for values that follow the prior.
 
-    Of --n, --epsilon and --error two are given, and the third is found. Of mixed reports the budget is found by
-    --central-epsilon and --n, and its error told.
+    Of --n, --epsilon and --error two are given, and the third is found; of mixed reports by --central-epsilon and --n.
 
-    Errors are standard errors of the mean, expected distances of an estimated distribution, in units of the data, or
-    roots of the mean squared error of a frequency.
+    Errors are standard errors of a mean or expected distances of an estimated distribution, in units of the data, or
+    root mean squared errors.
 
     \b
     Example: optldp plan survey.csv --column income --range 0 200000 --n 20000 --error 500

@@ -50,7 +50,7 @@ def require_method(asked: EstimateOptions, alone: bool, *, rows: bool = False) -
     """Refuse combinations of options that contradict each other; means in rows, unlike one mean, can be written."""
     method, of = asked.method, asked.of or "mean"
     if method != BIAS_AWARE and not asked.assume:
-        asked.refuse(f"for --assume, and --method {BIAS_AWARE}, a mean", "--prior")
+        asked.refuse(f"for --method {BIAS_AWARE}, a mean, and for --assume", "--prior")
     if asked.assume and (of == "queries" or method in (*MEAN_METHODS, BIAS_AWARE)):
         asked.refuse(f"for estimated distributions, not {method or of}", "--assume")
     if of != "mean" and method in (*MEAN_METHODS, BIAS_AWARE):

@@ -260,7 +260,7 @@ class TestOptions:
         found = json.loads(optldp(*arguments, "--json").stdout)["between"]
         expected = estimate_distribution(counted("sw"), method="em").probability(2, 5)
         assert found == pytest.approx({"low_end": 2, "high_end": 5} | expected.to_dict())
-        assert f"between 2 and 5  {expected.value:.7g}, from" in optldp(*arguments).stdout
+        assert f"between 2 and 5    {expected.value:.7g}, from" in optldp(*arguments).stdout
 
     def test_above_a_value_is_another_range(self, optldp):
         """With the knot from which the high end counts, in JSON and in words, whatever is asked for beside it."""

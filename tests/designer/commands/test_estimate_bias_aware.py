@@ -90,7 +90,7 @@ def test_a_table_for_the_error_needs_no_words_and_warns_of_other_users(optldp):
         (("--prior", "none.csv"), "a data file must exist, got 'none.csv'"),
         (("--prior", "wide.csv"), "the prior of 'wide.csv': values must lie in the range [0, 100], got 1 outside it"),
         (("--method", "em", *TRUSTED), "--trust is for --method bias-aware: leave it out"),
-        (("--method", "em", *PRIOR), "--prior is for --method bias-aware, a mean: leave it out"),
+        (("--method", "em", *PRIOR), "--prior is for --method bias-aware, a mean, and for --assume: leave it out"),
         ((*TRUSTED, "--of", "distribution"), "--method bias-aware estimates a mean, not distribution"),
         ((*PRIOR, "--winsorise", 0.1), "--prior is for --method bias-aware, a mean: leave it out"),
         (("--method", "bias-aware", "--of", "quantiles"), "--method bias-aware estimates a mean, not quantiles"),

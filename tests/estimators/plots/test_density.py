@@ -49,7 +49,7 @@ def test_words_say_what_it_is():
     shown = axes.get_legend()
     assert shown is not None
     legend = [text.get_text() for text in shown.get_texts()]
-    assert legend[:2] == ["90% interval of the average in each of 2 ranges, each by itself", "estimate"]
+    assert legend[:2] == ["90% interval of the average in each of 4 ranges, each by itself", "estimate"]
     assert legend[2].startswith("mean ")
     assert "90% interval [" in legend[2]
     assert "no picture of the density" in " ".join(axes.texts[-1].get_text().split())

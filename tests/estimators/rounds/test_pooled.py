@@ -62,7 +62,7 @@ def test_the_likelihood_is_that_of_pooled_reports_divided_by_their_worth():
 def test_a_week_that_is_sent_four_times_says_what_it_says_once():
     rng = np.random.default_rng(6)
     first = outputs_of(rng.beta(2, 5, 2_000), rng)
-    alone = estimate_distribution(replace(rounds_of(first), rounds=False), method="em")
+    alone = estimate_distribution(rounds_of(first), method="em")
     found = estimate_distribution(rounds_of(*[first] * 4), method="em")
     assert found.n == 2_000
     assert found.value == pytest.approx(alone.value, abs=1e-3)

@@ -42,7 +42,10 @@ class Status(StrEnum):
         "the certificate's gap stayed open; the table is valid all the same",
     )
 
-    LOCAL = "local", "the certificate leaves the gap open; no better table was found near this one; the bound is valid all the same"
+    LOCAL = (
+        "local",
+        "the certificate leaves the gap open; no better table was found near this one; the bound is valid all the same",
+    )
 
     def __new__(cls, value: str, sentence: str) -> Status:
         member = str.__new__(cls, value)

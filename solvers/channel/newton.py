@@ -88,7 +88,11 @@ class Newton:
         power = float((left * along).sum())
         for _ in range(GRADIENTS):
             moved = self._operator(along)
-            length = power / (float((along * moved).sum()) or 1.0)
+            with np.errstate(over="ignore", invalid="ignore"):
+                bend = float((along * moved).sum())
+            if not np.isfinite(bend):  # beyond doubles, as at budgets near zero: what was found so far is mended
+                break
+            length = power / (bend or 1.0)
             y, left = y + length * along, left - length * moved
             if np.abs(left).max() <= CLOSE * np.abs(rows).max():
                 break

@@ -128,8 +128,8 @@ def arguments(command: str) -> list[Any]:
 
 KEYS = {
     "design": "method epsilon knots outputs expected_variance program_variance program_lower_bound lower_bound "
-    "relative_gap value worst_case_variance max_log_ratio max_abs_bias status seconds continuum_lower_bound total_gap "
-    "knots_tried table",
+    "relative_gap value worst_case_variance max_log_ratio max_abs_bias status solver seconds continuum_lower_bound "
+    "total_gap knots_tried table",
     "verify": "ok verdict promise epsilon kept max_log_ratio max_abs_bias max_row_sum_error expected_variance failures",
     "audit": "ok epsilon lower_bound confidence inputs event counts trials draws tested foreign tried not_tried "
     "misspelled first_misspelled sampler simulated",

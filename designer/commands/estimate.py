@@ -91,14 +91,14 @@ def estimate_command(asked: EstimateOptions) -> None:
         *(asked.versus or ()),
     ]
     _require_outputs(inputs, (asked.out, DATA_SUFFIXES), (asked.plot, PLOT_SUFFIXES), force=asked.force)
-    leading = _way(asked)
-    if leading is not None:
-        _over_time(leading, asked)
+    first = load_mechanism(asked.files[0], allow_unproved=asked.allow_unproved)
+    if (way := kind_of(first)).over_time:
+        _over_time(way, asked)
         return
     asked.refuse("for a way over time", "--smooth")
     tables, reports = _tables_and_reports(asked)
     _ = asked.told  # before reports are read
-    loaded = [load_mechanism(path, allow_unproved=asked.allow_unproved) for path in tables]
+    loaded = [first, *(load_mechanism(path, allow_unproved=asked.allow_unproved) for path in tables[1:])]
     others = [load_mechanism(path, allow_unproved=asked.allow_unproved) for path in (asked.versus or ())[:1]]
     kinds = [kind_of(mechanism).for_estimates() for mechanism in loaded]
     services = [Service(*each) for each in zip(kinds, tables, reports, strict=True)]
@@ -120,17 +120,6 @@ def estimate_command(asked: EstimateOptions) -> None:
         print_json(found.facts | found.more)
     else:
         _print(found, leading.units(asked.attribute))
-
-
-def _way(asked: EstimateOptions) -> Kind | None:
-    """Return the way over time that the first file holds; None for another mechanism."""
-    from ...mechanisms import load_mechanism
-    from .handlers.registry import kind_of
-
-    if str(asked.files[0]).lower().endswith(".json"):
-        kind = kind_of(load_mechanism(asked.files[0], allow_unproved=asked.allow_unproved))
-        return kind if kind.over_time else None
-    return None
 
 
 def _over_time(kind: Kind, asked: EstimateOptions) -> None:

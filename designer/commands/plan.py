@@ -51,6 +51,9 @@ from .output.output import (
 from .output.prior import CARRIED, read_categorical_prior
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...mechanisms import TabulatedMechanism
     from ..designs.result import Design
     from ..planning.distribution import DistributionPlan
     from ..planning.mean import BudgetPlan
@@ -151,7 +154,6 @@ def plan_command(asked: PlanOptions) -> None:
     Example: optldp plan --prior prior.csv --epsilon 2 --n 100000 --periods 52 --changes 4 --answers at-end --of each
     Example: optldp plan --prior prior.csv --n 1e5 --central-epsilon 0.5 --shuffle-delta 1e-6
     """
-    from ...mechanisms import save_table
     from ...mechanisms.files.table import SUFFIXES
     from ..designs.design import design
     from .rendering.mixing import local_budget, mixed_facts
@@ -195,14 +197,7 @@ def plan_command(asked: PlanOptions) -> None:
         asked = replace(asked, epsilon=found)
     plan = wired("--of", plans, asked.of)(prior, asked, common)
     more = mixed_facts(mixing, plan.design.mechanism)
-    if out is not None:
-        save_table(plan.design.mechanism, out)
-        if not asked.public:
-            notes.append(CARRIED)
-    for note in (*notes, *asked.objective_notes):
-        say(note)
-    if out is not None:
-        say_wrote(out, f"a table of {plan.design.mechanism.knots.size} knots")
+    _save(plan.design.mechanism, asked, [*notes, *asked.objective_notes])
     facts, sure = _facts(plan, asked.of) | more | {"table": out and str(out)}, checked_confidence(asked.confidence)
     within = {} if asked.of == "difference" else _within(plan, sure)
     if asked.as_json:
@@ -214,6 +209,18 @@ def plan_command(asked: PlanOptions) -> None:
     print_means(within, prior.units)
 
 
+def _save(mechanism: TabulatedMechanism, asked: PlanOptions, notes: Sequence[str]) -> None:
+    """Write a plan's table where that is asked for, and say what there is to know of the prior and of what it holds."""
+    from ...mechanisms import save_table
+
+    if asked.out is not None:
+        save_table(mechanism, asked.out)
+    for note in [*notes, *([] if asked.out is None or asked.public else [CARRIED])]:
+        say(note)
+    if asked.out is not None:
+        say_wrote(asked.out, f"a table of {mechanism.knots.size} knots")
+
+
 _ABOUT = {
     "distribution": "an estimated distribution",
     "mean": "the mean of the users",
@@ -223,9 +230,8 @@ _ABOUT = {
 
 def _of_question(asked: PlanOptions) -> None:
     """A plan of a share, the distribution function or the median."""
-    from ...mechanisms import save_table
     from ...mechanisms.files.table import SUFFIXES
-    from ..objectives.questions.asked import question_of
+    from ..objectives.questions.asked import question_asked
     from ..planning.questions import plan_question
 
     asked.refuse("for means", "--objective", "--method", "--confidence")
@@ -233,19 +239,13 @@ def _of_question(asked: PlanOptions) -> None:
     asked.refuse("for means, distributions and categories", *MIXED)
     require_place(asked.out, SUFFIXES, force=asked.force)
     prior, notes = asked.prior_on(asked.knots, asked.units)
+    question = question_asked(asked.of)
     with spinner("planning") as told:
         plan = plan_question(
-            prior, asked.of, lambda n: question_of(asked.of, n), users=asked.n, epsilon=asked.epsilon,
+            prior, asked.of, lambda n: question.made(replace(asked, n=n)), users=asked.n, epsilon=asked.epsilon,
             error=asked.error, progress=lambda tried, error: told(f"{tried:,.4g}, error {error:.4g}"),
         )  # fmt: skip
-    if asked.out is not None:
-        save_table(plan.design.mechanism, asked.out)
-        if not asked.public:
-            notes.append(CARRIED)
-    for note in notes:
-        say(note)
-    if asked.out is not None:
-        say_wrote(asked.out, f"a table of {plan.design.mechanism.knots.size} knots")
+    _save(plan.design.mechanism, asked, notes)
     facts: dict[str, Any] = {
         "objective": plan.design.objective.key,
         "method": plan.design.method,

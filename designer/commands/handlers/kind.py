@@ -66,6 +66,7 @@ class Kind(ABC, Generic[M]):
 
     assumes: ClassVar[bool] = False
     """Whether intervals may assume something of the distribution of its values."""
+
     over_time: ClassVar[bool] = False
     """Whether it is a way of collecting over several periods, each of which has files of its own."""
 

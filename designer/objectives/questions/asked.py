@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import NamedTuple
 
 from ....mechanisms.option_grammar import Option, Taken, asked_for
-from ..base import Objective
 from ..registry import OBJECTIVES, AskedObjective
 
 BOTH = 0.7
@@ -26,16 +23,6 @@ QUESTIONS: Mapping[str, Taken] = {
 
 OF_MEANS = ("mean", "difference")
 """Questions that the usual objective answers."""
-
-
-class Asked(NamedTuple):
-    """Who asks: nobody but a number of people."""
-
-    users: int
-
-    def trust_of(self, last: Path, before: Path) -> float:
-        """Questions measure no trust."""
-        raise NotImplementedError
 
 
 def question_asked(text: str) -> AskedObjective:
@@ -57,8 +44,3 @@ def question_asked(text: str) -> AskedObjective:
     if name in OF_MEANS:
         return AskedObjective("expected", {})
     return AskedObjective("quantile", {"share": 0.5, **told}) if name == "median" else AskedObjective(name, told)
-
-
-def question_of(text: str, users: int) -> Objective:
-    """Return the objective of a question by so many people; InputError as `question_asked`, and for what it lacks."""
-    return question_asked(text).made(Asked(users))

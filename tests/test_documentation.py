@@ -207,7 +207,7 @@ def test_a_link_to_a_name_of_a_package_leads_to_its_page(site_hooks):
     """Written as a link to the table's page, which is what a reader of the file has."""
     from types import SimpleNamespace
 
-    page: Any = SimpleNamespace(file=SimpleNamespace(src_uri="how-to/design.md"))
+    page: Any = SimpleNamespace(file=SimpleNamespace(src_uri="how-to/design.md"), meta={})
     text = "[a](../reference/designer.md#optldp.designer.Design) [b](../reference/designer.md#objectives)"
     made = site_hooks.on_page_markdown(text, page, None, None)
     assert made == "[a](../reference/designer/Design-class.md) [b](../reference/designer.md#objectives)"

@@ -18,18 +18,35 @@ if TYPE_CHECKING:
 
 EXEMPT = Option("exempt", float, "share of people that it need not hold for")
 
+FACTOR = Option("factor", float, "within which each weight of the prior is right")
+
 ASSUMPTIONS: Mapping[str, Taken] = {
     "shape": Taken(
         "shape=1.1,exempt=0.01",
         (Option("rate", float, "factor by which the ratio to the prior may change per hundredth of the range"), EXEMPT),
     ),
-    "trust": Taken("trust=3", (Option("factor", float, "within which each weight of the prior is right"), EXEMPT)),
+    "trust": Taken("trust=3", (FACTOR, EXEMPT)),
     "unimodal": Taken("unimodal=20", (Option("mode", float, "where the peak is: by default the prior's"), EXEMPT)),
     "monotone": Taken("monotone=50", (Option("beyond", float, "from where the density falls"), EXEMPT)),
 }
 """What may be assumed, and what it is told."""
 
+OF_MEANS: Mapping[str, Taken] = {"trust": Taken("trust=3", (FACTOR,))}
+"""What designs and bias-aware means may assume of a prior: `FactorAmbiguity` has it for designs."""
+
 NEAR_PRIOR = ("shape", "trust")
+
+
+def factor_of(text: str) -> float:
+    """Return the factor of what a mean may assume; InputError for another assumption, or none.
+
+    Example
+    -------
+    >>> factor_of("trust=2")
+    2.0
+    """
+    name, told = asked_for(text, OF_MEANS, "--assume")
+    return _needed(name, told, "factor")
 
 
 def assumptions_of(

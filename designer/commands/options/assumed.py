@@ -84,13 +84,19 @@ def assumptions_of(
         even = np.full(knots.size, UNIFORM_SHARE / knots.size)
         return Prior.on_knots(knots, (1.0 - UNIFORM_SHARE) * weights / weights.sum() + even, source="public")
 
-    prior = None
+    prior, lines = None, list[str]()
     if prior_file is not None:
-        prior = mixed(weights_on(prior_file, knots, units))
+        weights = weights_on(prior_file, knots, units)
+        if empty := int(np.count_nonzero(weights == 0)):
+            lines.append(
+                f"note: the prior of {prior_file.name!r} has no weight at {empty} of {knots.size} knots: it is taken "
+                f"to have {UNIFORM_SHARE / knots.size:.2g} at each"
+            )
+        prior = mixed(weights)
     elif (carried := next((one.prior for one in counts.mechanisms if one.knots.size == knots.size), None)) is not None:
         prior = mixed(carried.weights)
     earlier = None if measured_on is None else [weights_on(path, knots, units) for path in measured_on]
-    found, lines = [], []
+    found = []
     for text in texts:
         name, told = asked_for(text, ASSUMPTIONS, "--assume")
         if earlier is not None and measured_on is not None and name in NEAR_PRIOR:

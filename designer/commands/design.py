@@ -161,15 +161,13 @@ def _finish_table(made: Outcome, asked: DesignOptions) -> None:
 
 def _of_distributions(mechanism: TabulatedMechanism | FloorForm, asked: DesignOptions) -> str | None:
     """Return what a table that --of asks for means costs distributions; None for others, or where it is little."""
-    from ...mechanisms import TabulatedMechanism
+    from ...mechanisms.compact_tables.floor_and_windows import table_of
     from ..objectives.questions.asked import OF_MEANS
     from ..objectives.questions.other_tables import shorter_for_distributions
 
-    if asked.of not in OF_MEANS or asked.n is None or not isinstance(mechanism, TabulatedMechanism):
+    if asked.of not in OF_MEANS or asked.n is None or mechanism.prior is None:
         return None
-    if mechanism.prior is None:
-        return None
-    ratio = shorter_for_distributions(mechanism, mechanism.prior.weights, asked.n)
+    ratio = shorter_for_distributions(table_of(mechanism, "a design"), mechanism.prior.weights, asked.n)
     if ratio is None:
         return None
     return (

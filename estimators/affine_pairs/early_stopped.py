@@ -9,7 +9,8 @@ from .outcomes import Outcomes
 from .split import halves
 
 STEPS = (10, 20, 40, 80, 160, 320, 640)
-"""Of expectation maximisation, of which one is chosen: 20 are best of salaries, 640 where half have either end."""
+"""Of expectation maximisation, of which one is chosen: of 20, 80 and 320 the first is best of salaries, the last where
+half have either end."""
 
 
 def early_stopped(seen: Outcomes, start: np.ndarray, mixed: float) -> np.ndarray:

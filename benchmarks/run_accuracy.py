@@ -58,7 +58,9 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--write", type=Path, help="write each part to a page in this folder")
     parser.add_argument(
-        "--kept", type=Path, help="of intervals and advice: folder of what is not found anew, and that gets all"
+        "--kept",
+        type=Path,
+        help="of intervals, short-intervals and advice: folder of what is not found anew, and that gets all",
     )
     parser.add_argument("--cases", type=int, help="of advice: no more than so many of the 60")
     parser.add_argument("--render", action="store_true", help="pages of parts with a CSV anew, from what it has")
@@ -91,7 +93,8 @@ def page_of(name: str, options: argparse.Namespace) -> str:
         rows, took = full_tables.kept(name)
         body, more = part.page(rows), f" All that it found: `benchmarks/accuracy/full/{name}.csv`."
     else:
-        body, took = part.run(*asked_of), _took(options.repetitions, started)
+        more_of = (options.kept,) if part is short_intervals else ()
+        body, took = part.run(*asked_of, *more_of), _took(options.repetitions, started)
     command = f"python benchmarks/run_accuracy.py --data FOLDER --part {asked} --write docs/accuracy"
     made = f"Made by `{command}` ({took}).{more}"
     return "\n\n".join([f"# {part.TITLE}", made, (part.__doc__ or "").strip(), body]) + "\n"

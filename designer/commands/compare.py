@@ -85,7 +85,7 @@ class CompareOptions(ObjectiveOptions):
         """Raise InputError for an option that only numbers have a use for."""
         numeric = (
             "--n", "--range", "--knots", "--method", "--table", "--uniform-share", "--tolerance", "--objective",
-            "--confidence",
+            "--confidence", "--assume", "--assume-from",
         )  # fmt: skip
         self.refuse("of no use to categories", *numeric)
 

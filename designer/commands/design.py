@@ -134,6 +134,8 @@ def _finish_table(made: Outcome, asked: DesignOptions) -> None:
             notes.append(FLOOR)
         if mechanism.prior is not None and not asked.public:
             notes.append(CARRIED)
+    if (other := _of_distributions(made.mechanism, asked)) is not None:
+        notes.append(other)
     if asked.plot is not None and made.figure is not None:
         from ..plots.saving import save_figure
 
@@ -155,6 +157,23 @@ def _finish_table(made: Outcome, asked: DesignOptions) -> None:
     print_means(made.within, made.mechanism.units)
     if asked.explain:
         print_explained([name for name, _ in rows] + [MEAN_WITHIN] * bool(made.within))
+
+
+def _of_distributions(mechanism: TabulatedMechanism | FloorForm, asked: DesignOptions) -> str | None:
+    """Return what a table that --of asks for means costs distributions; None for others, or where it is little."""
+    from ...mechanisms.compact_tables.floor_and_windows import table_of
+    from ..objectives.questions.asked import OF_MEANS
+    from ..objectives.questions.other_tables import shorter_for_distributions
+
+    if asked.of not in OF_MEANS or asked.n is None or mechanism.prior is None:
+        return None
+    ratio = shorter_for_distributions(table_of(mechanism, "a design"), mechanism.prior.weights, asked.n)
+    if ratio is None:
+        return None
+    return (
+        f"note: this table tells shares of the values within {1 / ratio:.2g} times what a table for distributions "
+        "does: --of mean,cdf is for both"
+    )
 
 
 def _save(mechanism: TabulatedMechanism | FloorForm, out: Path, asked: DesignOptions) -> bool:

@@ -105,7 +105,7 @@ OBJECTIVES: Mapping[str, NamedObjective] = {
             Option("last", Path, "a file with the column's values of last year, to measure it"),
             Option("before", Path, "that of the year before"),
         ),
-        ("--uniform-share", "--omit-prior", "--plot"),
+        ("--uniform-share", "--omit-prior", "--plot", "--assume", "--assume-from"),
         ("designs.clips:clip_curve", "plots:clip_errors"),
     ),
     "workload": NamedObjective(

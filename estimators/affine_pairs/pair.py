@@ -24,17 +24,16 @@ from ...solvers.modulus.largest import nearest
 from ...solvers.modulus.polyhedron import Polyhedron
 from ...solvers.one_thread import one_thread
 from ..intervals import normal_quantile
+from .early_stopped import early_stopped, improved, with_start
 from .outcomes import Outcomes
 from .split import split
 
-STEPS = 100
-"""Of expectation maximisation, from the start: stopped early it is smooth, as fits of few reports should be."""
-
 STEPS_OF_CLASS = 20
-"""The same under an assumption, whose prior it starts at and need not go far from."""
+"""Of expectation maximisation under an assumption, whose prior it starts at and need not go far from."""
 
-MIXED = 0.1
-"""Share of the start in what estimates are chosen at, so that no outcome is impossible there."""
+MIXED = 0.02
+"""Share of the start in what estimates are chosen at, so that no outcome is impossible there. A tenth makes intervals
+of those of whom 99% have one value a sixth longer."""
 
 RARE = 10
 """Reports of an outcome below which a sample says little of how many there are."""
@@ -73,6 +72,11 @@ class Pairs:
     def _split(self) -> tuple[Outcomes, Outcomes]:
         return split(self.outcomes)
 
+    @property
+    def makes(self) -> Outcomes:
+        """The reports that estimates are made of."""
+        return self._split[1]
+
     def seen_at(self, outcomes: Outcomes, polyhedron: Polyhedron) -> Pairs:
         """Return the same of more points, at which no more mass is thought to be when estimates are chosen."""
         weights = np.zeros(outcomes.points.size)
@@ -87,20 +91,24 @@ class Pairs:
         """Return weights (K,) of the class that explain some reports, none of them zero."""
         if not seen.n:
             return self.start
-        weights, law, shares = self.start, seen.law, seen.shares
-        for _ in range(STEPS if self.polyhedron.is_simplex else STEPS_OF_CLASS):
-            weights = weights * (law @ (shares / (weights @ law)))
-            weights = weights / weights.sum()
-        if not self.polyhedron.is_simplex:
-            matrix, _ = seen.in_errors((1.0 - MIXED) * weights + MIXED * self.start, seen.n)
-            weights = nearest(self.polyhedron, matrix, matrix @ weights)
-        return (1.0 - MIXED) * weights + MIXED * self.start
+        if self.polyhedron.is_simplex:
+            return early_stopped(seen, self.start, MIXED)
+        weights = with_start(improved(self.start, seen, STEPS_OF_CLASS), self.start, MIXED)
+        matrix, _ = seen.in_errors(weights, seen.n)
+        return with_start(nearest(self.polyhedron, matrix, matrix @ weights), self.start, MIXED)
 
     @cached_property
-    def _chosen(self) -> _Chosen:
-        rest = self._split[1]
-        matrix, outcomes_of = rest.in_errors(self._weights, rest.n)
-        return _Chosen(Reference(self.polyhedron, matrix, self._weights), outcomes_of, rest)
+    def _reference(self) -> tuple[Reference, np.ndarray]:
+        """What estimates are chosen at, in errors of the reports that make them, and what each adds for outcomes."""
+        matrix, outcomes_of = self.outcomes.in_errors(self._weights, self.makes.n)
+        return Reference(self.polyhedron, matrix, self._weights), outcomes_of
+
+    def estimates(self, functionals: np.ndarray, confidence: float) -> Estimates:
+        """Return the estimates of upper ends of numbers (F, K), by the reports that choose."""
+        reference, outcomes_of = self._reference
+        h = reference.estimates(functionals, normal_quantile(confidence)) @ outcomes_of
+        bias = largest_over(functionals - h @ self.outcomes.law.T, self.polyhedron)
+        return Estimates(h, bias, functionals.max(axis=1))
 
     @one_thread()
     def ends(self, most: np.ndarray, least: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
@@ -118,34 +126,42 @@ class Pairs:
     @one_thread()
     def highest(self, functionals: np.ndarray, confidence: float) -> np.ndarray:
         """Return the upper ends (F,) alone, each missed by half of what intervals of that confidence may miss."""
-        z, chosen = normal_quantile(confidence), self._chosen
-        h = chosen.reference.estimates(functionals, z) @ chosen.outcomes_of
-        bias = largest_over(functionals - h @ self.outcomes.law.T, self.polyhedron)
-        return np.minimum(chosen.upper(h, z) + bias, functionals.max(axis=1))
+        return self.estimates(functionals, confidence).upper(self.makes, confidence)
 
 
-class _Chosen(NamedTuple):
-    """What some users have chosen, and the reports of all others."""
+class Estimates(NamedTuple):
+    """Linear estimates, each of an upper end.
 
-    reference: Reference
-    outcomes_of: np.ndarray
-    rest: Outcomes
+    Parameters
+    ----------
+    weights : (F, m) ndarray of float
+        What each outcome adds.
+    bias : (F,) ndarray of float
+        By how much a number may exceed what its estimate expects, at most.
+    most : (F,) ndarray of float
+        What each number can be at all.
+    """
 
-    def upper(self, h: np.ndarray, z: float) -> np.ndarray:
-        """(F,) averages of estimates over the reports, plus their reach.
+    weights: np.ndarray
+    bias: np.ndarray
+    most: np.ndarray
+
+    def upper(self, seen: Outcomes, confidence: float) -> np.ndarray:
+        """Return upper ends (F,) by reports that chose nothing: averages, their reach and their bias.
 
         Guard against leverage: a mean that is d larger than the sample's, for outcomes that it has too few of, has a
         variance that is larger by d R, R what these are above the mean. So d = z sqrt((v + d R) / n), which is the
         score interval (Wilson 1927) where one outcome counts. R is what skewness says of outcomes that were seen, and
         the largest weight of those that were hardly.
         """
-        n, shares = self.rest.n, self.rest.shares
+        z, n, shares, h = normal_quantile(confidence), seen.n, seen.shares, self.weights
         mean = h @ shares
         off = h - mean[:, None]
         variance = off**2 @ shares
         skew = np.maximum(off**3 @ shares, 0.0)
         reach = np.divide(skew, variance, out=np.zeros_like(skew), where=variance > 0)
-        if (rare := self.rest.counts < RARE).any():
+        if (rare := seen.counts < RARE).any():
             reach = np.maximum(reach, off[:, rare].max(axis=1))
         half = z**2 * reach / (2.0 * n)
-        return mean + half + np.sqrt(z**2 * variance / max(n - 1, 1) + half**2)
+        reached = mean + half + np.sqrt(z**2 * variance / max(n - 1, 1) + half**2)
+        return np.minimum(reached + self.bias, self.most)

@@ -127,6 +127,20 @@ class Ball:
         h[which], some[which] = size[which, None] * off, True
         return h, some
 
+    def farthest(self, functionals: Array, reach: float) -> Array:
+        r"""Return weights (F, K) where these bounds are attained, up to rounding.
+
+        Example
+        -------
+        >>> Ball(np.eye(2), np.array([0.5, 0.5])).farthest(np.eye(2), 0.1).round(3)
+        array([[0.571, 0.429],
+               [0.429, 0.571]])
+        """
+        found = np.repeat(best_weights(self.nearest.problem)[None], len(functionals), axis=0)
+        matter, _, followed = self._followed(functionals, reach)
+        found[matter] = followed.weights
+        return found
+
     def _followed(self, functionals: Array, reach: float) -> tuple[Indices, Array, Followed]:
         """Which functionals are no constants, how far each ranges, and where the paths of those ended."""
         low, size = functionals.min(axis=1), np.ptp(functionals, axis=1)

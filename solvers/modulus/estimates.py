@@ -54,13 +54,19 @@ class Reference:
                 found[at] = largest(a, self.polyhedron, self.matrix, centre, radius).estimate
         return found
 
-    def farthest(self, functional: Array, radius: float) -> Array:
-        """Return weights (K,) where a . p is largest, up to tolerance, moved towards g until they are as near."""
-        found = largest(functional, self.polyhedron, self.matrix, self.matrix @ self.weights, radius).weights
+    def farthest(self, functionals: Array, radius: float) -> Array:
+        """Return for each a, (F, K), weights (F, K) where a . p is largest, up to tolerance, moved towards g until they
+        are as near as the radius says."""
+        centre = self.matrix @ self.weights
+        if self.polyhedron.is_simplex:
+            found = self._ball.farthest(functionals, radius)
+        else:
+            found = np.stack([largest(a, self.polyhedron, self.matrix, centre, radius).weights for a in functionals])
         away = found - self.weights
-        length = float(np.linalg.norm(self.matrix @ (away - away.mean())))
-        share = min(1.0, radius / length) if length > 0 else 1.0
-        return self.weights + share * (1.0 - SHAVED) * (away - away.mean())
+        away -= away.mean(axis=1, keepdims=True)
+        length = np.sqrt(((away @ self.matrix.T) ** 2).sum(axis=1))
+        share = np.minimum(1.0, radius / np.maximum(length, np.finfo(float).tiny))
+        return self.weights + (1.0 - SHAVED) * share[:, None] * away
 
 
 def largest_over(functionals: Array, polyhedron: Polyhedron) -> Array:

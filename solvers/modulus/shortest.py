@@ -59,12 +59,11 @@ def shortest_length(functional: Array, reference: Reference, confidence: float) 
     >>> float(found.rise.max().round(3))  # nothing is more than one
     0.5
     """
-    moved = np.zeros((2, len(DISTANCES)))
-    for side, sign in enumerate((1.0, -1.0)):
-        for at, distance in enumerate(DISTANCES):
-            away = reference.farthest(sign * functional, distance) - reference.weights
-            moved[side, at] = max(0.0, sign * float(functional @ away))
-        np.maximum.accumulate(moved[side], out=moved[side])
+    moved, both = np.zeros((2, len(DISTANCES))), np.stack([functional, -functional])
+    for at, distance in enumerate(DISTANCES):
+        away = reference.farthest(both, distance) - reference.weights
+        moved[:, at] = np.maximum(0.0, (both * away).sum(axis=1))
+    np.maximum.accumulate(moved, axis=1, out=moved)
     return Shortest(float(_integrals(confidence) @ moved.sum(axis=0)), moved[0], moved[1])
 
 

@@ -87,11 +87,22 @@ def with_bias(asked: EstimateOptions, tables: Sequence[Any], *, written: bool = 
     made = any(table.provenance.is_for_error for table in tables)
     if usual and (made or asked.prior_file is not None):
         asked = replace(asked, method_text=BIAS_AWARE)
+    if asked.method == BIAS_AWARE and asked.assume:
+        asked = _trusting(asked, asked.assume)
     if asked.method == BIAS_AWARE and not written:
         raise InputError(
             "a bias-aware mean needs tables, got a floor form that is too large for one: use fewer --knots"
         )
     return asked
+
+
+def _trusting(asked: EstimateOptions, assume: Sequence[str]) -> EstimateOptions:
+    """Return a bias-aware mean that is told the factor that is assumed; InputError for what it cannot assume."""
+    from ..options.assumed import factor_of
+
+    if len(assume) > 1 or asked.told or asked.assume_from is not None:
+        raise InputError(f"--method {BIAS_AWARE} assumes one factor, got several: give --assume trust=FACTOR alone")
+    return replace(asked, method_text=f"{BIAS_AWARE}:trust={factor_of(assume[0])!r}", assume=None)
 
 
 def _plain_mean(service: Service, asked: EstimateOptions) -> Found:

@@ -305,5 +305,7 @@ def _assumed(told: Mapping[str, Any]) -> str:
     p_value = told["assumption_p_value"]
     if p_value is None:
         return "intervals assume nothing of the distribution"
-    said = "refute it" if "without_assumption" in told else "do not refute it"
+    from ....estimators.assumption_free.linear_numbers import REFUTED
+
+    said = f"refute it at level {REFUTED:g}" if "without_assumption" in told else "do not refute it"
     return f"intervals assume {told['assumed']}; the reports {said} (p-value {p_value:.3g})"

@@ -18,18 +18,35 @@ if TYPE_CHECKING:
 
 EXEMPT = Option("exempt", float, "share of people that it need not hold for")
 
+FACTOR = Option("factor", float, "within which each weight of the prior is right")
+
 ASSUMPTIONS: Mapping[str, Taken] = {
     "shape": Taken(
         "shape=1.1,exempt=0.01",
         (Option("rate", float, "factor by which the ratio to the prior may change per hundredth of the range"), EXEMPT),
     ),
-    "trust": Taken("trust=3", (Option("factor", float, "within which each weight of the prior is right"), EXEMPT)),
+    "trust": Taken("trust=3", (FACTOR, EXEMPT)),
     "unimodal": Taken("unimodal=20", (Option("mode", float, "where the peak is: by default the prior's"), EXEMPT)),
     "monotone": Taken("monotone=50", (Option("beyond", float, "from where the density falls"), EXEMPT)),
 }
 """What may be assumed, and what it is told."""
 
+OF_MEANS: Mapping[str, Taken] = {"trust": Taken("trust=3", (FACTOR,))}
+"""What designs and bias-aware means may assume of a prior: `FactorAmbiguity` has it for designs."""
+
 NEAR_PRIOR = ("shape", "trust")
+
+
+def factor_of(text: str) -> float:
+    """Return the factor of what a mean may assume; InputError for another assumption, or none.
+
+    Example
+    -------
+    >>> factor_of("trust=2")
+    2.0
+    """
+    name, told = asked_for(text, OF_MEANS, "--assume")
+    return _needed(name, told, "factor")
 
 
 def assumptions_of(
@@ -67,13 +84,19 @@ def assumptions_of(
         even = np.full(knots.size, UNIFORM_SHARE / knots.size)
         return Prior.on_knots(knots, (1.0 - UNIFORM_SHARE) * weights / weights.sum() + even, source="public")
 
-    prior = None
+    prior, lines = None, list[str]()
     if prior_file is not None:
-        prior = mixed(weights_on(prior_file, knots, units))
+        weights = weights_on(prior_file, knots, units)
+        if empty := int(np.count_nonzero(weights == 0)):
+            lines.append(
+                f"note: the prior of {prior_file.name!r} has no weight at {empty} of {knots.size} knots: it is taken "
+                f"to have {UNIFORM_SHARE / knots.size:.2g} at each"
+            )
+        prior = mixed(weights)
     elif (carried := next((one.prior for one in counts.mechanisms if one.knots.size == knots.size), None)) is not None:
         prior = mixed(carried.weights)
     earlier = None if measured_on is None else [weights_on(path, knots, units) for path in measured_on]
-    found, lines = [], []
+    found = []
     for text in texts:
         name, told = asked_for(text, ASSUMPTIONS, "--assume")
         if earlier is not None and measured_on is not None and name in NEAR_PRIOR:

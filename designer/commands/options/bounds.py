@@ -102,7 +102,7 @@ class BoundsOptions(ObjectiveOptions):
         """Raise InputError for an option that only numbers have a use for."""
         numeric = (
             "--range", "--clip", "--knots", "--method", "--at", "--uniform-share", "--units", "--objective",
-            "--results", "--workers", "--confidence", "--attribute",
+            "--results", "--workers", "--confidence", "--attribute", "--assume", "--assume-from",
         )  # fmt: skip
         self.refuse("of no use to categories", *numeric)
 

@@ -302,6 +302,7 @@ class DesignOptions(OverTimeOptions, ObjectiveOptions, MixingOptions):
             if asked.told:
                 raise InputError(f"--workload is told twice, got --objective {asked} beside it: leave one out")
             asked = AskedObjective(asked.name, {"queries": self.workload})
+        asked = self.with_assumed(asked)
         if not self.of_one_report:
             return asked
         worst = asked.told.get("worst", 1.0)

@@ -8,6 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from ....mechanisms.errors import InputError
 from ...objectives.registry import AskedObjective
 from .prior import PriorOptions
 from .shared import CONFIDENCE, Confidence, checked_confidence, people
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
     from ...priors.trust import MeasuredTrust
 
 PANEL = "Objectives"
+
+ASSUMING = "error"
+"""The objective that assumes something of how far the prior is off."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +34,22 @@ class ObjectiveOptions(PriorOptions):
         people("People who will report, once each: how far off may their mean be?", rich_help_panel=PANEL),
     ] = None
     confidence: Confidence = CONFIDENCE
+    assume: Annotated[
+        str | None,
+        typer.Option(
+            "--assume",
+            metavar="trust=FACTOR",
+            help="With --objective error: each weight of the prior is right within a factor, as trust=3 says.",
+        ),
+    ] = None
+    assume_from: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(
+            "--assume-from",
+            metavar="OLD OLDER",
+            help="The same, with the factor measured between two earlier years' files of the column.",
+        ),
+    ] = None
 
     @property
     def users(self) -> int | None:
@@ -61,5 +83,28 @@ class ObjectiveOptions(PriorOptions):
         return [trust_note(each) for each in self.measurements]
 
     def objectives_named(self, texts: Sequence[str]) -> list[Objective]:
-        """Return the objectives that are asked for, each once."""
-        return [AskedObjective.read(text).made(self) for text in dict.fromkeys(texts)]
+        """Return the objectives that are asked for, each once; InputError for an assumption that none takes."""
+        asked = [AskedObjective.read(text) for text in dict.fromkeys(texts)]
+        if all(one.name != ASSUMING for one in asked):
+            self.refuse(f"for --objective {ASSUMING}", "--assume", "--assume-from")
+        return [self.with_assumed(one).made(self) for one in asked]
+
+    def with_assumed(self, asked: AskedObjective) -> AskedObjective:
+        """Return an objective told what is assumed of the prior, if it takes that.
+
+        Raises
+        ------
+        InputError
+            An assumption that it is told already, or that designs do not make.
+        """
+        if asked.name != ASSUMING or (self.assume is None and self.assume_from is None):
+            return asked
+        if asked.told:
+            raise InputError(f"an assumption is told twice, got --objective {asked} beside --assume: leave one out")
+        if self.assume is None:
+            return AskedObjective(asked.name, dict(zip(("last", "before"), self.assume_from or (), strict=True)))
+        if self.assume_from is not None:
+            raise InputError("--assume names a factor, and --assume-from measures it: leave one out")
+        from .assumed import factor_of
+
+        return AskedObjective(asked.name, {"trust": factor_of(self.assume)})

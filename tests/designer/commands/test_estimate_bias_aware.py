@@ -13,6 +13,7 @@ from optldp.mechanisms import AttributeSampling, load_table, make_exact, piecewi
 
 PRIOR = ("--prior", "last.csv")
 TRUSTED = (*PRIOR, "--trust", 2)
+ASSUMED = ("--method", "bias-aware", *PRIOR, "--assume", "trust=2")
 ASKED = ("estimate", "pay.json", "reports.csv")
 KNOTS = np.linspace(0.0, 100.0, 11)
 WEIGHTS = np.exp(-np.arange(0, 101) / 20)
@@ -30,16 +31,17 @@ def library(**options):
     return bias_aware_mean(count(load_table("pay.json"), read_column("reports.csv", "report")), prior, **options)
 
 
-@pytest.mark.parametrize("words", [("--method", "bias-aware", *TRUSTED), TRUSTED, ("--prior", "last.csv")])
+@pytest.mark.parametrize("words", [("--method", "bias-aware", *TRUSTED), TRUSTED, ("--prior", "last.csv"), ASSUMED])
 def test_it_is_the_librarys_mean(optldp, words):
     """A prior or a trust asks for it."""
     found = json.loads(optldp(*ASKED, *words, "--confidence", 0.9, "--json").stdout)
-    expected = library(trust=2.0 if "--trust" in words else None)
+    trust = 2.0 if {"--trust", "--assume"} & set(words) else None
+    expected = library(trust=trust)
     told = {name: found.pop(name) for name in ("simulated", "skipped", "skipped_first", "seconds", "fit_p_value")}
     assert (told["simulated"], told["skipped"]) == (False, 0)
     assert found.pop("ratio_to_no_privacy") > 1
     assert found == pytest.approx(expected.to_dict(0.9))
-    assert found["trust"] == (2.0 if "--trust" in words else 3.0)
+    assert found["trust"] == (trust or 3.0)
 
 
 def test_text_says_what_is_noise_and_what_is_trust(optldp):
@@ -91,6 +93,8 @@ def test_a_table_for_the_error_needs_no_words_and_warns_of_other_users(optldp):
         (("--trust", 2), "needs a prior, and no table carries one: give it, --prior FILE"),
         (("--prior", "none.csv"), "a data file must exist, got 'none.csv'"),
         (("--prior", "wide.csv"), "the prior of 'wide.csv': values must lie in the range [0, 100], got 1 outside it"),
+        ((*ASSUMED, "--assume", "unimodal"), "assumes one factor, got several: give --assume trust=FACTOR alone"),
+        ((*ASSUMED[:-1], "shape=1.1"), "--assume must be one of trust, got 'shape'"),
         (("--method", "em", *TRUSTED), "--trust is for --method bias-aware: leave it out"),
         (("--method", "em", *PRIOR), "--prior is for --method bias-aware, a mean, and for --assume: leave it out"),
         ((*TRUSTED, "--of", "distribution"), "--method bias-aware estimates a mean, not distribution"),

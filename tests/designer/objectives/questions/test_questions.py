@@ -65,3 +65,12 @@ def test_commands_take_questions(optldp, tmp_path):
     told = [json.loads(optldp(*common, each).stdout) for each in ("cdf", "cdf:mean=0.3", "share:above=3.5")]
     assert [each["status"] for each in told] == ["local", "local", "optimal"]
     assert told[1]["mean_interval_length"] < told[0]["mean_interval_length"]
+
+
+@pytest.mark.slow
+def test_a_table_for_a_mean_says_what_it_costs_distributions(optldp, tmp_path):
+    asked = (*("design", "--prior", tmp_path / "p.csv", "--public", "--knots", 21, "--epsilon", 4), "--out")
+    (tmp_path / "p.csv").write_text("value,weight\n" + "".join(f"{v},{np.exp(-v / 5)}\n" for v in range(21)))
+    said = optldp(*asked, tmp_path / "m.json", "--of", "mean", "--n", 20_000).stderr
+    assert "times what a table for distributions does: --of mean,cdf is for both" in said
+    assert "for distributions" not in optldp(*asked, tmp_path / "n.json", "--of", "mean", "--n", 100).stderr

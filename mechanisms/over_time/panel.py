@@ -22,11 +22,12 @@ from ..errors import InputError, TableError
 from ..exactness.proof import failures_of
 from ..promise import Pure
 from ..sampling.law import Words
+from ..sampling.random_words import random_words
 from ..spaces.space import Space
 from ..statistics import Statistic
 from ..table.table import TabulatedMechanism
 from ..user_name import user_name
-from .turns import LARGEST_TOTAL, even_turns, shared_turns
+from .turns import LARGEST_TOTAL, Word, even_turns, shared_turns, turn_words
 from .way import Way, checked_periods
 
 SALT_BYTES = 16
@@ -40,7 +41,12 @@ class Panel(Way):
     a value of that user: any two histories of values are told apart by at most r times its epsilon, which is at most
     `epsilon`.
 
-    The draw is public: whoever has the file knows when a user is to report, and learns nothing of values by it.
+    The draw is public: whoever has the file knows when a user is to report, and learns nothing of values by it. Without
+    a salt each device draws its own periods and keeps them, so that nobody else knows who has still to report.
+
+    With a `span` of W periods the panel rotates: a user reports in r of the first W periods and every W periods after
+    each, so that any W periods in a row have r of its reports, and `epsilon` is of these. What a whole life spends is
+    `life_epsilon`, and grows with the periods.
 
     Parameters
     ----------
@@ -49,19 +55,22 @@ class Panel(Way):
     periods : int
         T, from 2.
     reports : int
-        r, from 1 to T.
+        r, from 1 to T, or to the span.
     epsilon : float
-        The budget of a life.
-    salt : str
-        32 hexadecimal digits, new for each collection, so that two of them pick periods of their own.
+        The budget of a life, or of a span.
+    salt : str or None
+        32 hexadecimal digits, new for each collection, so that two of them pick periods of their own. None: devices
+        draw.
     shares : sequence of int, optional
         T whole numbers of a sum below 2^31, none negative, in proportion to which the users are spread over periods,
         with one report each. Default: evenly.
+    span : int, optional
+        W, from 1 to T: how many periods in a row are protected together. Default: all.
 
     Raises
     ------
     InputError
-        Numbers out of their ranges, a mechanism that spends more, or shares beside several reports.
+        Numbers out of their ranges, a mechanism that spends more, or shares beside several reports or a span.
     TableError
         A table in doubles.
 
@@ -77,20 +86,20 @@ class Panel(Way):
     >>> made = Panel(make_exact(duchi([0, 10], 1.0)).mechanism, 12, 1, 1.0, "0" * 32)
     >>> made.turns(["ann", "bo"]).tolist(), made.in_turn(["ann", "bo"], 6).tolist()
     ([[6], [3]], [True, False])
+    >>> rotating = Panel(made.mechanism, 12, 1, 1.0, "0" * 32, span=4)
+    >>> [period for period in range(1, 13) if rotating.in_turn(["ann"], period)], rotating.life_epsilon
+    ([2, 6, 10], 3.0)
     """
 
     kind: ClassVar[str] = "panel"
-    promised: ClassVar[str] = (
-        "whatever a user's whole history, what is received is at most {factor} times likelier than under any other "
-        "history (epsilon {epsilon})"
-    )
     keeps: ClassVar[str] = "which reports were sent"
     mechanism: Channel
     periods: int
     reports: int
     epsilon: float
-    salt: str
+    salt: str | None
     shares: tuple[int, ...] | None
+    span: int | None
 
     def __init__(
         self,
@@ -98,17 +107,19 @@ class Panel(Way):
         periods: int,
         reports: int,
         epsilon: float,
-        salt: str,
+        salt: str | None,
         shares: Sequence[int] | None = None,
+        span: int | None = None,
     ) -> None:
         object.__setattr__(self, "mechanism", _checked_mechanism(mechanism))
         object.__setattr__(self, "periods", checked_periods(periods))
         object.__setattr__(self, "reports", reports)
         object.__setattr__(self, "epsilon", check_epsilon(epsilon))
-        object.__setattr__(self, "salt", _checked_salt(salt))
+        object.__setattr__(self, "salt", None if salt is None else _checked_salt(salt))
         object.__setattr__(self, "shares", None if shares is None else _checked_shares(shares, periods, reports))
-        if type(reports) is not int or not 1 <= reports <= periods:
-            raise InputError(f"reports must be a whole number from 1 to {periods}, got {reports!r:.40}")
+        object.__setattr__(self, "span", None if span is None else _checked_span(span, periods, shares))
+        if type(reports) is not int or not 1 <= reports <= self._cycle:
+            raise InputError(f"reports must be a whole number from 1 to {self._cycle}, got {reports!r:.40}")
         if Fraction(mechanism.epsilon) * reports > Fraction(self.epsilon):
             raise InputError(
                 f"{reports} reports of a user must spend at most {self.epsilon:g}, got {mechanism.epsilon!r} each: "
@@ -116,7 +127,35 @@ class Panel(Way):
             )
 
     def __repr__(self) -> str:
-        return f"Panel(periods={self.periods}, reports={self.reports}, epsilon={self.epsilon:g})"
+        span = "" if self.span is None else f", span={self.span}"
+        return f"Panel(periods={self.periods}, reports={self.reports}, epsilon={self.epsilon:g}{span})"
+
+    @property
+    def promised(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride] -- it depends on the span
+        if self.span is None:
+            return (
+                "whatever a user's whole history, what is received is at most {factor} times likelier than under any "
+                "other history (epsilon {epsilon})"
+            )
+        return (
+            f"of any {self.span} periods in a row, what is received is at most {{factor}} times likelier than had a "
+            f"user's values in these been any others (epsilon {{epsilon}}); of all {self.periods} periods together "
+            f"epsilon is {self.life_epsilon:g}"
+        )
+
+    @property
+    def _cycle(self) -> int:
+        """After so many periods turns are the same again."""
+        return self.span or self.periods
+
+    @property
+    def life_epsilon(self) -> float:
+        """What all reports of a user in all periods may spend: that of a span for each that has begun."""
+        return self.epsilon * -(-self.periods // self._cycle)
+
+    @property
+    def named_turns(self) -> bool:
+        return self.salt is not None
 
     def _told(self) -> Told:
         budgets = np.array([float(Fraction(self.epsilon) / self.reports), self.epsilon])
@@ -124,14 +163,24 @@ class Panel(Way):
         return Told(facts, picture=Dots(["a report at most", "a life"], budgets, "epsilon"))
 
     def turns(self, users: Sequence[str]) -> np.ndarray:
+        if self.salt is None:
+            raise InputError("periods of this panel are drawn by devices, got names: ask the state of a device")
         names, salt = [user_name(user) for user in users], bytes.fromhex(self.salt)
+        return self._turns_by(lambda number: turn_words(salt, names, number))
+
+    def drawn_turns(self, many: int) -> np.ndarray:
+        """Return turns (N, r) of so many users as devices draw them, by the operating system's random numbers."""
+        words = random_words(None)
+        return self._turns_by(lambda _: words(many))
+
+    def _turns_by(self, word: Word) -> np.ndarray:
         if self.shares is not None:
-            return shared_turns(salt, names, self.shares)
-        return even_turns(salt, names, self.periods, self.reports)
+            return shared_turns(word, self.shares)
+        return even_turns(word, self._cycle, self.reports)
 
     @property
     def max_log_ratio(self) -> float | None:
-        """The epsilon that all reports of a user really keep."""
+        """The epsilon that the reports of a user in a life, or in a span, really keep."""
         mine = getattr(self.mechanism, "max_log_ratio", None)
         return None if mine is None else self.reports * mine
 
@@ -146,16 +195,17 @@ class Panel(Way):
             "epsilon": self.epsilon,
             "salt": self.salt,
             "shares": None if self.shares is None else list(self.shares),
+            "span": self.span,
         }
 
     @classmethod
     def from_members(cls, members: Mapping[str, Any], nested: Nested) -> Self:
-        require_keys("the panel", members, ("mechanism", "periods", "reports", "epsilon", "salt", "shares"))
+        require_keys("the panel", members, ("mechanism", "periods", "reports", "epsilon", "salt", "shares", "span"))
         shares = members["shares"]
         if shares is not None and not isinstance(shares, list):
             raise TableError(f"shares must be a list or null, got {type(shares).__name__}")
         made, epsilon = nested(members["mechanism"]), as_number("epsilon", members["epsilon"])
-        return cls(made, members["periods"], members["reports"], epsilon, members["salt"], shares)
+        return cls(made, members["periods"], members["reports"], epsilon, members["salt"], shares, members["span"])
 
     @property
     def inputs(self) -> Space:
@@ -184,7 +234,14 @@ class Panel(Way):
         return {"kinds": type(self).__name__, "periods": self.periods, **self.mechanism.nature()}
 
 
-def panel_of(mechanism: Any, periods: int, reports: int, epsilon: float, shares: Sequence[int] | None = None) -> Panel:
+def panel_of(
+    mechanism: Any,
+    periods: int,
+    reports: int,
+    epsilon: float,
+    shares: Sequence[int] | None = None,
+    span: int | None = None,
+) -> Panel:
     """Return a panel with a salt of its own, by the operating system's random numbers.
 
     Parameters
@@ -193,6 +250,7 @@ def panel_of(mechanism: Any, periods: int, reports: int, epsilon: float, shares:
     periods, reports : int
     epsilon : float
     shares : sequence of int, optional
+    span : int, optional
         As of `Panel`, whose refusals they have.
 
     Returns
@@ -207,7 +265,7 @@ def panel_of(mechanism: Any, periods: int, reports: int, epsilon: float, shares:
     >>> made.turns(["ann"]).shape, made.salt == panel_of(made.mechanism, 52, 2, 2.0).salt
     ((1, 2), False)
     """
-    return Panel(mechanism, periods, reports, epsilon, secrets.token_hex(SALT_BYTES), shares)
+    return Panel(mechanism, periods, reports, epsilon, secrets.token_hex(SALT_BYTES), shares, span)
 
 
 def _checked_mechanism(mechanism: object) -> Channel:
@@ -218,6 +276,14 @@ def _checked_mechanism(mechanism: object) -> Channel:
             f"a panel is of a table of numbers or a mechanism for categories of a pure budget, got {mechanism!r:.60}"
         )
     return mechanism
+
+
+def _checked_span(span: object, periods: int, shares: object) -> int:
+    if shares is not None:
+        raise InputError("shares of periods are of a whole life, got a span beside them: leave one of them out")
+    if type(span) is not int or not 1 <= span <= periods:
+        raise InputError(f"a span must be a whole number from 1 to {periods} periods, got {span!r:.40}")
+    return span
 
 
 def _checked_salt(salt: object) -> str:

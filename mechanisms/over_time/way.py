@@ -20,8 +20,9 @@ MOST_PERIODS = 100_000
 class Way(Bundle):
     """A mechanism and who reports through it when, with one promise for all periods together.
 
-    As a `Channel` it is that of one report, in a user's turn; `promise` is that of all of a user's reports together.
-    Whether a user reports in a period follows from the period and a public draw alone, never from a value.
+    As a `Channel` it is that of one report, in a user's turn; `promise` is that of all of a user's reports together,
+    or where there is a `span` of those in any so many periods in a row. Whether a user reports in a period follows from
+    the period and a draw without a look at values.
 
     Attributes
     ----------
@@ -32,7 +33,9 @@ class Way(Bundle):
     reports : int
         How many a user sends in all.
     epsilon : float
-        What all reports of a user may spend.
+        What all reports of a user may spend, or where there is a `span` those in any so many periods in a row.
+    span : int or None
+        How many periods in a row are protected together; None for a whole life.
 
     Example
     -------
@@ -43,7 +46,7 @@ class Way(Bundle):
     (True, Pure(epsilon=1.0))
     """
 
-    promised: ClassVar[str]
+    promised: str
     """The promise in one sentence, with {epsilon} for the budget and {factor} for what it multiplies odds by."""
 
     keeps: ClassVar[str]
@@ -53,19 +56,38 @@ class Way(Bundle):
     periods: int
     reports: int
     epsilon: float
+    span: int | None = None
+
+    @property
+    def life_epsilon(self) -> float:
+        """What all reports of a user in all periods may spend."""
+        return self.epsilon
+
+    @property
+    def named_turns(self) -> bool:
+        """Whether turns follow from names, so that who has the file knows them; else each device draws its own."""
+        return True
 
     @abstractmethod
     def turns(self, users: Sequence[str]) -> np.ndarray:
-        """Return in which periods (N, reports) users report, from 1 on, in rising order; a function of names alone."""
+        """Return in which periods (N, reports) users report, from 1 on, in rising order; a function of names alone.
+
+        Where there is a `span`, these are periods of the first, and the turns of all others follow.
+        """
 
     @property
     def promise(self) -> Pure:
         """Pure privacy of the budget, of any two histories of a user's values."""
         return Pure(self.epsilon)
 
-    def in_turn(self, users: Sequence[str], period: int) -> np.ndarray:
-        """Return whether each of N users reports in a period; InputError for a period that there is not."""
-        return (self.turns(users) == self.checked_period(period)).any(axis=1)
+    def in_turn(self, users: Sequence[str], periods: int | np.ndarray) -> np.ndarray:
+        """Return whether each of N users reports in a period, one for all or for each; InputError for none."""
+        return self.are_turns(self.turns(users), periods)
+
+    def are_turns(self, turns: np.ndarray, periods: int | np.ndarray) -> np.ndarray:
+        """Return whether N users with these turns (N, reports) report in a period, one for all or for each."""
+        asked = periods if isinstance(periods, np.ndarray) else np.array(self.checked_period(periods))
+        return (turns == ((asked - 1) % (self.span or self.periods) + 1).reshape(-1, 1)).any(axis=1)
 
     def checked_period(self, period: object) -> int:
         """Return a period; InputError unless it is a whole number from 1 to the last."""

@@ -172,6 +172,11 @@ def _way(
 def _panel(noise: Noise, epsilon: float, n: int, asked: Repeated) -> WayPlan:
     reports = panel_reports(noise, epsilon, asked)
     variances = [panel_variance(noise, epsilon, replace(asked, of=of), reports) for of in OF]
+    if asked.protects.startswith("span"):
+        spans = -(-asked.periods // asked.span)
+        life, what = spans * epsilon, f"any {asked.span} periods in a row"
+        promise = EVENT.format(what=what, epsilon=epsilon, life=life)
+        return _way("panel", variances, n, life, promise, SENT, spans * reports, made=True, protects="span")
     return _way("panel", variances, n, epsilon, LIFE.format(epsilon=epsilon), SENT, reports, made=True)
 
 

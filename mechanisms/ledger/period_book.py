@@ -92,15 +92,14 @@ class PeriodBook:
         rows = ((user, period, report) for user, report in reports.items())
         self.connection.executemany("INSERT INTO reports VALUES (?, ?, ?)", rows)
 
-    def periods(self, user: str) -> list[int]:
-        """Return the periods of which a user has a record."""
-        found = self.connection.execute("SELECT period FROM reports WHERE user = ? ORDER BY period", (user,))
-        return [period for (period,) in found]
-
-    def users(self) -> list[str]:
-        """Return all users of whom there is a record, in the order of their names."""
-        found = self.connection.execute("SELECT user FROM reports UNION SELECT user FROM turns ORDER BY user")
-        return [user for (user,) in found]
+    def periods(self, user: str | None) -> dict[str, list[int]]:
+        """Return the periods of which a user has a record, or all users who have one or have drawn turns."""
+        known = self.connection.execute("SELECT user FROM reports UNION SELECT user FROM turns ORDER BY user")
+        sent: dict[str, list[int]] = {user: []} if user is not None else {one: [] for (one,) in known}
+        whose, names = ("", ()) if user is None else ("WHERE user = ?", (user,))
+        for one, period in self.connection.execute(f"SELECT user, period FROM reports {whose} ORDER BY period", names):
+            sent[one].append(period)
+        return sent
 
     def forget(self, user: str | None) -> int:
         """Blot out the reports of a user or of all, and return how many; that they were sent stays."""

@@ -53,6 +53,30 @@ class PeriodReports:
         return sum(report is not None for report in self.reports) - self.new
 
 
+@dataclass(frozen=True)
+class PeriodLife:
+    """What a user has sent in all.
+
+    Attributes
+    ----------
+    user : str
+    periods : list of int
+        In which the user sent reports, as far as the state knows.
+    spent : float
+        The epsilon that counts as spent, of what a lost copy may have sent too; rounded up if it is no double.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.ledger import PeriodLife
+    >>> PeriodLife("ann", [3], 1.0).spent
+    1.0
+    """
+
+    user: str
+    periods: list[int]
+    spent: float
+
+
 class PeriodState:
     """A file of the reports of one way over time, for one user's device or for many users in one place.
 
@@ -98,9 +122,9 @@ class PeriodState:
     ...     state = PeriodState(Path(folder, "state.db"), way)
     ...     first = state.reports(6, ["ann", "bo"], ["yes", "no"])
     ...     again = state.reports(6, ["ann", "bo"], ["no", "no"])
-    ...     spent = state.spent("ann"), state.spent("bo")
-    >>> first.reports[1], first.reports == again.reports, (first.new, again.new), spent
-    (None, True, (1, 0), (1.0, 0.0))
+    ...     lives = state.lives()
+    >>> first.reports[1], first.reports == again.reports, (first.new, again.new), lives
+    (None, True, (1, 0), [PeriodLife(user='ann', periods=[6], spent=1.0)])
     """
 
     def __init__(
@@ -134,23 +158,16 @@ class PeriodState:
         with self._file.transaction() as book:
             return book.about.lost
 
-    def users(self) -> list[str]:
-        """Return the users who have sent reports, or drawn turns."""
+    def lives(self, user: str | None = None) -> list[PeriodLife]:
+        """Return what a user, or each who has sent reports or drawn turns, has sent and spent, by their names."""
+        name = None if user is None else user_name(user).decode()
         with self._file.transaction() as book:
-            return book.users()
+            sent = book.periods(name)
+            return [PeriodLife(one, mine, self._spent(book, one, mine)) for one, mine in sent.items()]
 
-    def sent(self, user: str) -> list[int]:
-        """Return the periods in which a user has sent reports that this state knows of."""
-        with self._file.transaction() as book:
-            return book.periods(user_name(user).decode())
-
-    def spent(self, user: str) -> float:
-        """Return the epsilon that counts as spent by a user, what may have been sent by a lost copy included."""
-        name = user_name(user).decode()
-        with self._file.transaction() as book:
-            many = len({*book.periods(name), *self._maybe_sent(book, name)})
+    def _spent(self, book: PeriodBook, name: str, sent: list[int]) -> float:
         report: Any = self.way.mechanism
-        return at_least(many * Fraction(report.epsilon))
+        return at_least(len({*sent, *self._maybe_sent(book, name)}) * Fraction(report.epsilon))
 
     def forget(self, user: str | None = None) -> int:
         """Forget the reports of a user or of all, and return how many: what was spent stays booked.

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -168,6 +168,13 @@ class Panel(Way):
         names, salt = [user_name(user) for user in users], bytes.fromhex(self.salt)
         return self._turns_by(lambda number: turn_words(salt, names, number))
 
+    def named(self, seed: int) -> Self:
+        """Return the same panel with turns by names and a salt that is this number: for simulations."""
+        salt = f"{seed % 2 ** (8 * SALT_BYTES):0{2 * SALT_BYTES}x}"
+        return type(self)(
+            cast(Any, self.mechanism), self.periods, self.reports, self.epsilon, salt, self.shares, self.span
+        )
+
     def drawn_turns(self, many: int) -> np.ndarray:
         """Return turns (N, r) of so many users as devices draw them, by the operating system's random numbers."""
         words = random_words(None)
@@ -241,6 +248,8 @@ def panel_of(
     epsilon: float,
     shares: Sequence[int] | None = None,
     span: int | None = None,
+    *,
+    by_devices: bool = False,
 ) -> Panel:
     """Return a panel with a salt of its own, by the operating system's random numbers.
 
@@ -252,6 +261,8 @@ def panel_of(
     shares : sequence of int, optional
     span : int, optional
         As of `Panel`, whose refusals they have.
+    by_devices : bool
+        Whether devices draw turns; there is no salt then.
 
     Returns
     -------
@@ -265,7 +276,8 @@ def panel_of(
     >>> made.turns(["ann"]).shape, made.salt == panel_of(made.mechanism, 52, 2, 2.0).salt
     ((1, 2), False)
     """
-    return Panel(mechanism, periods, reports, epsilon, secrets.token_hex(SALT_BYTES), shares, span)
+    salt = None if by_devices else secrets.token_hex(SALT_BYTES)
+    return Panel(mechanism, periods, reports, epsilon, salt, shares, span)
 
 
 def _checked_mechanism(mechanism: object) -> Channel:

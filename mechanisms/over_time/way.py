@@ -31,7 +31,7 @@ class Way(Bundle):
     periods : int
         From 1 on.
     reports : int
-        How many a user sends in all.
+        How many a user sends in all, or in a span.
     epsilon : float
         What all reports of a user may spend, or where there is a `span` those in any so many periods in a row.
     span : int or None
@@ -62,6 +62,11 @@ class Way(Bundle):
     def life_epsilon(self) -> float:
         """What all reports of a user in all periods may spend."""
         return self.epsilon
+
+    @property
+    def most_reports(self) -> int:
+        """How many reports a user sends at most in all periods."""
+        return self.reports * -(-self.periods // (self.span or self.periods))
 
     @property
     def named_turns(self) -> bool:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 WAYS = ("auto", "panel", "fresh")
 """Values of --way."""
 
+TURNS = ("names", "devices")
+"""Values of --turns."""
+
 
 BY_PERIOD = (
     "reports over time are of periods, and are not counted together: estimate WAY REPORTS [REPORTS ...] takes them"
@@ -51,7 +54,15 @@ class Ways(BundleKind[Way]):
         asked, epsilon = options.repeated(options.of or "each"), options.budgets.epsilons[0]
         one = replace(options, periods=None, changes=None, answers="on-time", of=None, way="auto")
         chosen = (_of_categories if options.categorical else _of_numbers)(one, asked, epsilon, options.way)
-        made = design_panel(chosen.mechanism, chosen.life, asked.periods, chosen.reports)
+        rotates = chosen.way == "panel" and asked.protects.startswith("span")
+        by_devices = _by_devices(options.turns)
+        if rotates:
+            reports = chosen.reports // -(-asked.periods // asked.span)
+            made = design_panel(
+                chosen.mechanism, epsilon, asked.periods, reports, span=asked.span, by_devices=by_devices
+            )
+        else:
+            made = design_panel(chosen.mechanism, chosen.life, asked.periods, chosen.reports, by_devices=by_devices)
         title = f"{chosen.way} over {asked.periods} periods, {chosen.reports} of {asked.periods} reported by a user"
         notes = [*chosen.notes, *([] if options.public or options.categorical else [CARRIED])]
         return Designed(made, notes, chosen.more | {"way": chosen.way, "life_epsilon": chosen.life}, title=title)
@@ -96,6 +107,9 @@ class Ways(BundleKind[Way]):
             "periods": made.periods,
             "reports": made.reports,
             "epsilon_of_a_report": made_of(made).epsilon,
+            "life_epsilon": made.life_epsilon,
+            "span": made.span,
+            "turns": "names" if made.named_turns else "devices",
             "device_keeps": made.keeps,
             "max_log_ratio": made.max_log_ratio,
             "method": made_of(made).provenance.method,
@@ -117,6 +131,12 @@ class Ways(BundleKind[Way]):
 def made_of(way: Way) -> Any:
     """Return the mechanism of one report, which is a table or one for categories in all that a file can hold."""
     return way.mechanism
+
+
+def _by_devices(turns: str) -> bool:
+    if turns not in TURNS:
+        raise InputError(f"--turns must be one of {', '.join(TURNS)}, got {turns!r:.40}")
+    return turns == "devices"
 
 
 def said_promise(way: Way) -> str:
@@ -159,9 +179,12 @@ def _of_categories(options: DesignOptions, asked: Repeated, epsilon: float, way:
     from .categories import Categories
 
     if way == "auto":
-        way = "panel" if asked.protects.partition(":")[0] in ("life", "pattern") else "fresh"
-    reports = asked.periods if way == "fresh" else 1
-    share = epsilon / asked.span if way == "fresh" and asked.protects != "pattern" else epsilon / reports
+        way = "fresh" if asked.protects == "event" else "panel"
+    rotates = way == "panel" and asked.protects.startswith("span")
+    reports = asked.periods if way == "fresh" else -(-asked.periods // asked.span) if rotates else 1
+    share = epsilon if rotates else (
+        epsilon / asked.span if way == "fresh" and asked.protects != "pattern" else epsilon / reports
+    )  # fmt: skip
     made = [Categories.design(replace(options, epsilons=[share]))]
     life = share * reports
 

@@ -71,10 +71,10 @@ def estimate_over_time(kind: Kind, files: Sequence[Path], asked: EstimateOptions
     way: Any = kind.mechanism
     read = _read(kind, files, asked)
     _require_turns(way, read)
-    joint = way.reports > 1 and (of != "each" or asked.smooth is not None)
+    joint = way.most_reports > 1 and (of != "each" or asked.smooth is not None)
     if joint and read.users is None:
         raise InputError(
-            f"users report {way.reports} times, and what they say in two periods hangs together: name their column by "
+            f"users report {way.most_reports} times, and what they say in two periods hangs together: name their column by "
             "--key"
         )
     series = {

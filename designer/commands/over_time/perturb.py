@@ -32,6 +32,7 @@ class _Sent:
     rows: np.ndarray
     new: int
     late: int
+    withheld: int = 0
 
 
 def perturb_period(asked: PerturbOptions, kind: Kind) -> None:
@@ -62,6 +63,7 @@ def perturb_period(asked: PerturbOptions, kind: Kind) -> None:
         "new": sent.new,
         "repeated": int(sent.rows.size) - sent.new,
         "late": sent.late,
+        "withheld": sent.withheld,
         "clipped": held.clipped,
         "out": str(asked.out),
         "simulated": asked.seed is not None,
@@ -91,7 +93,8 @@ def _checked(asked: PerturbOptions, way: Any) -> int:
 def _simulated(asked: PerturbOptions, way: Any, period: int, users: np.ndarray, values: np.ndarray) -> _Sent:
     """Reports by a numpy generator of this seed and period, which nobody keeps."""
     assert asked.seed is not None
-    rows = np.flatnonzero(way.in_turn(users.tolist(), period))
+    known = way if way.named_turns else way.named(asked.seed)
+    rows = np.flatnonzero(known.in_turn(users.tolist(), period))
     return _Sent(way.drawn(values[rows], np.random.default_rng([asked.seed, period])), rows, rows.size, 0)
 
 
@@ -99,7 +102,7 @@ def _kept(asked: PerturbOptions, way: Any, period: int, users: np.ndarray, value
     """Reports through the state: those that were drawn before, or new ones."""
     assert asked.state is not None
     state = PeriodState(asked.state, way)
-    if state.is_new and period > 1:
+    if state.is_new and period > 1 and not state.lost:
         say(
             f"note: {asked.state} is new in period {period}: if there was one before, reports of this period may be "
             "drawn a second time, which spends again"
@@ -107,17 +110,23 @@ def _kept(asked: PerturbOptions, way: Any, period: int, users: np.ndarray, value
     given = state.reports(period, users.tolist(), list(values))
     rows = np.flatnonzero([report is not None for report in given.reports])
     texts = [report for report in given.reports if report is not None]
-    return _Sent(way.from_text(texts), rows, given.new, given.late)
+    return _Sent(way.from_text(texts), rows, given.new, given.late, given.withheld)
 
 
 def _say(sent: _Sent, way: Any, period: int) -> None:
     """Say what was drawn now, and who came too late."""
     again = sent.rows.size - sent.new
     each = made_of(way).epsilon
-    said = f"{sent.new:,} new reports spend epsilon {each:g} of {way.epsilon:g} in all"
+    whole = "all" if way.span is None else f"any {way.span} periods in a row"
+    said = f"{sent.new:,} new reports spend epsilon {each:g} of {way.epsilon:g} in {whole}"
     say(f"note: {said}, and {again:,} sent before nothing; the others report in other periods")
     if sent.late:
         say(
             f"note: {sent.late:,} users whose turn was in period {period} came after a later one was asked for: "
             "nothing is drawn for them"
+        )
+    if sent.withheld:
+        say(
+            f"note: {sent.withheld:,} users in turn send nothing: their reports were forgotten, or may have been sent "
+            "by another copy of this state, and count as spent"
         )

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from optldp.mechanisms import grr, load_mechanism, make_exact, save_bundle
+from optldp.mechanisms.ledger import Ledger
 from optldp.mechanisms.over_time import panel_of
 
 TABLE = make_exact(grr([-1.0, -0.5, 0.0, 0.5, 1.0], 2.0)).mechanism
@@ -170,3 +171,77 @@ def test_reports_of_another_way_or_of_users_out_of_turn_are_refused(optldp, way)
     head, *rows = Path("r1.csv").read_text().splitlines()
     Path("forged.csv").write_text("\n".join([head, *(row.replace(",1,", ",2,") for row in rows)]) + "\n")
     assert "users must report in their turns" in optldp("estimate", way, "forged.csv", "--key", "user").stderr
+
+
+def test_a_span_is_a_panel_that_rotates_through_to_its_estimate(optldp):
+    asked = ("--prior", "prior.csv", "--epsilon", 2, "--periods", 6, "--protects", "span:3", "--public")
+    told = json.loads(optldp("design", *asked, "--out", "way.json", "--json").stdout)
+    assert (told["way"], told["span"], told["epsilon"], told["life_epsilon"], told["reports"]) == ("panel", 3, 2, 4, 1)
+    for period in range(1, 7):
+        rows = "".join(f"u{user},0\n" for user in range(60))
+        Path(f"week{period}.csv").write_text(f"user,x\n{rows}")
+        perturb(optldp, period, "--seed", 1)
+    first, fourth = (Path(f"r{period}.csv").read_text().splitlines()[1:] for period in (1, 4))
+    assert [row.split(",")[0] for row in first] == [row.split(",")[0] for row in fourth]
+    files = [f"r{period}.csv" for period in range(1, 7)]
+    assert "name their column by --key" in optldp("estimate", "way.json", *files, "--of", "average").stderr
+    told = json.loads(optldp("estimate", "way.json", *files, "--key", "user", "--of", "average", "--json").stdout)
+    assert told["periods"][0]["reports"] == 120
+
+
+def test_turns_that_devices_draw_are_in_no_file_and_are_kept_by_the_state(optldp, way):
+    asked = ("design", *ARGUMENTS, "--turns", "devices", "--out", "way.json", "--force", "--json")
+    assert json.loads(optldp(*asked).stdout)["turns"] == "devices"
+    for period in (1, 2, 3):
+        perturb(optldp, period, "--state", "state.db")
+    rows = [row.split(",")[0] for period in (1, 2, 3) for row in Path(f"r{period}.csv").read_text().splitlines()[1:]]
+    assert sorted(rows) == sorted(f"u{user}" for user in range(USERS))
+    assert optldp("estimate", "way.json", "r1.csv", "r2.csv", "--key", "user").exit_code == 0
+    assert perturb(optldp, 1, "--seed", 1, out="simulated.csv").exit_code == 0
+
+
+def test_ledger_lists_states_and_forgets(optldp, way):
+    sent = json.loads(perturb(optldp, 1, "--state", "state.db", "--json").stdout)["n"]
+    told = json.loads(optldp("ledger", "state.db", "--json").stdout)
+    assert (told["latest"], told["lost"], len(told["users"])) == (1, 0, sent)
+    one = told["users"][0]
+    assert one == {"user": one["user"], "periods": [1], "spent": 2.0}
+    assert one["user"] in optldp("ledger", "state.db").stdout
+    done = optldp("ledger", "state.db", "--user", one["user"], "--forget", "--json")
+    assert json.loads(done.stdout)["users"] == [one]
+    again = json.loads(perturb(optldp, 1, "--state", "state.db", "--json", out="again.csv").stdout)
+    assert (again["n"], again["withheld"], again["new"]) == (sent - 1, 1, 0)
+
+
+def test_a_state_that_was_put_back_is_told_and_sends_nothing_since(optldp, way):
+    perturb(optldp, 1, "--state", "state.db")
+    backup = Path("state.db").read_bytes()
+    perturb(optldp, 2, "--state", "state.db")
+    Path("state.db").write_bytes(backup)
+    done = perturb(optldp, 2, "--state", "state.db", "--json", out="again.csv")
+    assert json.loads(done.stdout)["n"] == 0
+    assert "by another copy of this state" in done.stderr
+    assert "until period 2 a lost copy may have sent reports" in optldp("ledger", "state.db").stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("none.db",), "there must be a state at"),
+        (("way.json",), "must be a file of optldp-periods/1"),
+        (("state.db", "--forget", "--ledger-key", "key"), "--forget is of no use to a sealed ledger"),
+    ],
+)
+def test_what_ledger_cannot_read_is_one_line(optldp, way, words, said):
+    done = optldp("ledger", *words)
+    assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
+    assert said in done.stderr
+
+
+def test_a_sealed_ledger_states_what_a_user_has_spent(optldp):
+    key = Path("ledger.key")
+    key.write_bytes(bytes(range(32)))
+    key.chmod(0o600)
+    Ledger.create("people.ledger", key.read_bytes(), 3.0).report(TABLE, "ann", 0.5)
+    told = json.loads(optldp("ledger", "people.ledger", "--ledger-key", key, "--user", "ann", "--json").stdout)
+    assert told == {"budget": 3.0, "reports": 1, "user": "ann", "spent": 2.0}

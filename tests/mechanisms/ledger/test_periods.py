@@ -31,8 +31,8 @@ def test_a_life_has_as_many_reports_as_the_way_allows_each_in_its_turn(path):
     state = PeriodState(path, WAY)
     given = [state.reports(period, USERS, ["yes"] * 60).reports for period in range(1, 5)]
     for user, mine in zip(USERS, zip(*given, strict=True), strict=True):
-        assert [period for period, report in enumerate(mine, 1) if report is not None] == state.sent(user)
-        assert state.sent(user) == WAY.turns([user])[0].tolist()
+        assert [period for period, report in enumerate(mine, 1) if report is not None] == state.lives(user)[0].periods
+        assert state.lives(user)[0].periods == WAY.turns([user])[0].tolist()
 
 
 def test_a_clock_that_is_set_back_draws_nothing_new(path):
@@ -91,7 +91,9 @@ def test_a_copy_that_is_put_back_draws_nothing_in_the_periods_since_and_counts_t
     assert (restored.lost, again.new, again.withheld) == (2, 0, WAY.in_turn(USERS, 2).sum())
     assert restored.reports(1, USERS, ["no"] * 60).reports == first.reports
     assert restored.reports(3, USERS, ["yes"] * 60).new == WAY.in_turn(USERS, 3).sum()
-    assert [restored.spent(user) for user in USERS] == WAY.in_turn(USERS, 4).__invert__().astype(float).tolist()
+    assert [restored.lives(user)[0].spent for user in USERS] == WAY.in_turn(USERS, 4).__invert__().astype(
+        float
+    ).tolist()
 
 
 def test_a_state_that_is_lost_beside_its_mark_goes_on_behind_it(path):
@@ -157,7 +159,7 @@ def test_what_is_forgotten_is_sent_no_more_and_stays_booked(path):
     assert state.forget() == len(mine) - 1
     again = state.reports(2, USERS, ["yes"] * 60)
     assert (again.new, again.repeated, again.withheld) == (0, 0, len(mine))
-    assert state.spent(mine[0]) == 1.0
+    assert state.lives(mine[0])[0].spent == 1.0
     with sqlite3.connect(path) as connection:
         assert connection.execute("SELECT DISTINCT report FROM reports").fetchall() == [(None,)]
     connection.close()
@@ -177,7 +179,7 @@ def test_turns_that_devices_draw_are_kept_and_spread_evenly(path):
     state = PeriodState(path, OWN)
     sent = [state.reports(period, USERS, ["yes"] * 60) for period in (1, 2, 3, 4)]
     assert sum(each.new for each in sent) == 60
-    assert all(state.sent(user) for user in USERS)
+    assert all(state.lives(user)[0].periods for user in USERS)
     assert min(each.new for each in sent) > 3
     with pytest.raises(InputError, match="drawn by devices"):
         OWN.in_turn(USERS, 1)
@@ -188,7 +190,7 @@ def test_a_lost_state_of_drawn_turns_sends_nothing_more_of_users_it_does_not_kno
     path.unlink()
     state = PeriodState(path, OWN)
     assert [state.reports(period, USERS, ["yes"] * 60).new for period in (2, 3, 4)] == [0, 0, 0]
-    assert state.spent("u1") == 1.0
+    assert state.lives("u1")[0].spent == 1.0
 
 
 def test_a_panel_that_rotates_has_one_report_in_any_so_many_periods_in_a_row(path):
@@ -197,6 +199,6 @@ def test_a_panel_that_rotates_has_one_report_in_any_so_many_periods_in_a_row(pat
     for period in range(1, 10):
         state.reports(period, USERS, ["yes"] * 60)
     for user in USERS:
-        sent = state.sent(user)
+        sent = state.lives(user)[0].periods
         assert all(sum(first <= period < first + 4 for period in sent) == 1 for first in range(1, 7))
-    assert (way.life_epsilon, max(state.spent(user) for user in USERS)) == (3.0, 3.0)
+    assert (way.life_epsilon, max(state.lives(user)[0].spent for user in USERS)) == (3.0, 3.0)

@@ -36,6 +36,7 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
     from ..key_value.response import KeyValueResponse
     from ..key_value.unary import KeyValueUnary
     from ..over_time.panel import Panel
+    from ..over_time.rows import Rows
     from ..third_party.seeded_hashing import SeededHashing
 
     kinds = (
@@ -50,6 +51,7 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
         KeyValueResponse,
         AttributeSampling,
         Panel,
+        Rows,
         FloorForm,
     )
     return {name: kind for kind in kinds for name in kind.names()}

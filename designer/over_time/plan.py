@@ -14,6 +14,7 @@ from ...solvers.biased.error_program import check_users
 from ...solvers.over_time import least_variance
 from ...solvers.over_time.lower_bound import law_of
 from .directions import directions_factor
+from .memoised import memoised_values
 from .noise import Noise, correlations, within_users
 from .panel import panel_reports, panel_variance
 from .repeated import OF, Repeated
@@ -195,12 +196,13 @@ def _fresh(noise: Noise, epsilon: float, n: int, asked: Repeated) -> WayPlan:
 
 def _memoised(noise: Noise, epsilon: float, n: int, asked: Repeated) -> WayPlan:
     """A remembered report of each different value, sent as long as the value stays."""
-    values = min(asked.most_changes + 1, noise.prior.knots.size)
+    values = memoised_values(asked, noise.prior.knots.size)
     one, between = noise.at(epsilon / values), 1 - within_users(asked.periods, asked.most_changes)
     moved = 1 - float(correlations(asked.periods, asked.most_changes)[1])
     variances = (one, one * between, 2 * one * moved)
     promise = PATTERN.format(epsilon=epsilon, values=values)
-    return _way("memoised", variances, n, None, promise, "a draw for each value", asked.periods, protects="pattern")
+    keeps, periods = "a draw for each value, and the offset of its rounding", asked.periods
+    return _way("memoised", variances, n, None, promise, keeps, periods, made=True, protects="pattern")
 
 
 def _rows(noise: Noise, epsilon: float, n: int, asked: Repeated) -> WayPlan:

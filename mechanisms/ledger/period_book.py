@@ -38,6 +38,10 @@ AT_ONCE = 500
 """Names that one question to the database holds; SQLite takes 999 in every version."""
 
 
+FORGOTTEN = -3
+"""The place at which a state remembers how many contents of a user were forgotten."""
+
+
 @dataclass(frozen=True)
 class About:
     """What holds for a whole state.
@@ -122,7 +126,10 @@ class PeriodBook:
     def forget(self, user: str | None) -> int:
         """Blot out the reports of a user or of all, and return how many; that they were sent stays."""
         whose, names = ("", ()) if user is None else (" AND user = ?", (user,))
-        self.connection.execute(f"DELETE FROM remembered WHERE TRUE{whose}", names)
+        kept = f"SELECT user, {FORGOTTEN}, count(*) FROM remembered WHERE place >= 0{whose} GROUP BY user"
+        many = self.connection.execute(kept, names).fetchall()
+        self.connection.execute(f"DELETE FROM remembered WHERE place <> {FORGOTTEN}{whose}", names)
+        self.remember(many)
         return self.connection.execute(
             f"UPDATE reports SET report = NULL WHERE report IS NOT NULL{whose}", names
         ).rowcount

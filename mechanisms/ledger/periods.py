@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..over_time.way import Way
 from ..user_name import user_name
 from .period_book import PeriodBook, PeriodFile
-from .remembered import drawn_reports, note_values
+from .remembered import drawn_reports, draws_of, note_values
 from .rounded import at_least
 
 
@@ -168,6 +168,8 @@ class PeriodState:
 
     def _spent(self, book: PeriodBook, name: str, sent: list[int]) -> float:
         report: Any = self.way.mechanism
+        if self.way.remembers == "draws":
+            return at_least(draws_of(self.way, book, name) * Fraction(report.epsilon))
         return at_least(len({*sent, *self._maybe_sent(book, name)}) * Fraction(report.epsilon))
 
     def forget(self, user: str | None = None) -> int:

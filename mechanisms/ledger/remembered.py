@@ -9,13 +9,16 @@ import numpy as np
 
 from ..over_time.way import Way
 from ..sampling.random_words import random_words
-from .period_book import PeriodBook
+from .period_book import FORGOTTEN, PeriodBook
 
 
 def drawn_reports(
     way: Way, book: PeriodBook, names: Sequence[str], values: Sequence[Any], rows: Sequence[int]
-) -> list[str]:
-    """Return new reports of some of the users, by their rows, as text; what they need to be drawn is written down."""
+) -> Sequence[str | None]:
+    """Return new reports of some of the users, by their rows, as text, None for those who may draw no more.
+
+    What they remember is written down.
+    """
     if way.remembers == "values":
         return _of_histories(way, book, [names[row] for row in rows])
     if way.remembers == "draws":
@@ -39,20 +42,37 @@ def _of_histories(way: Way, book: PeriodBook, names: Sequence[str]) -> list[str]
     histories = np.full((len(names), way.periods), np.nan)
     for row, name in enumerate(names):
         for period, content in remembered[name].items():
-            histories[row, period - 1] = float(content)
+            if period > 0:
+                histories[row, period - 1] = float(content)
     texts = way.to_text(way.drawn_of(names, histories, random_words(None)))
     book.drop_remembered(names)
     return texts
 
 
-def _of_draws(way: Any, book: PeriodBook, names: Sequence[str], values: Sequence[Any]) -> list[str]:
-    """Reports by what was drawn once for each value; see `Memoised`."""
+def _of_draws(way: Any, book: PeriodBook, names: Sequence[str], values: Sequence[Any]) -> list[str | None]:
+    """Reports by what was drawn once for each value; see `Memoised`.
+
+    Who was forgotten sends no more, and where another copy of the state may have drawn, nothing new is.
+    """
     words, remembered = random_words(None), book.remembered(names)
-    held = way.inputs.admitted(values)
+    held, fresh = way.inputs.admitted(values), not book.about.lost
+    gone = [FORGOTTEN in remembered[name] for name in names]
+    if any(gone):
+        there = [row for row, forgotten in enumerate(gone) if not forgotten]
+        texts = iter(_of_draws(way, book, [names[row] for row in there], [values[row] for row in there]))
+        return [None if forgotten else next(texts) for forgotten in gone]
     lacking = [name for name in names if not remembered[name]]
     for name, first in zip(lacking, way.first_draws(len(lacking), words), strict=True):
         remembered[name] = first
-    after, texts = way.drawn_again(held, [remembered[name] for name in names], words)
+    after, texts = way.drawn_again(held, [remembered[name] for name in names], words, fresh=fresh)
     book.drop_remembered(names)
     book.remember((name, place, text) for name, mine in zip(names, after, strict=True) for place, text in mine.items())
     return texts
+
+
+def draws_of(way: Any, book: PeriodBook, name: str) -> int:
+    """Return how many draws for different values count as made for a user; all, where a state was lost."""
+    if book.about.lost:
+        return way.values_drawn
+    mine = book.remembered([name])[name]
+    return int(mine.get(FORGOTTEN, 0)) + sum(place >= 0 for place in mine)

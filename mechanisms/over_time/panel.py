@@ -117,7 +117,7 @@ class Panel(Way):
         shares: Sequence[int] | None = None,
         span: int | None = None,
     ) -> None:
-        object.__setattr__(self, "mechanism", _checked_mechanism(mechanism))
+        object.__setattr__(self, "mechanism", checked_mechanism(mechanism))
         object.__setattr__(self, "periods", checked_periods(periods))
         object.__setattr__(self, "reports", reports)
         object.__setattr__(self, "epsilon", check_epsilon(epsilon))
@@ -283,12 +283,21 @@ def panel_of(
     return Panel(mechanism, periods, reports, epsilon, salt, shares, span)
 
 
-def _checked_mechanism(mechanism: object) -> Channel:
+def checked_mechanism(mechanism: object) -> Channel:
+    """Return the mechanism of a report; TableError or InputError unless it is exact and of a pure budget.
+
+    Example
+    -------
+    >>> from ..categorical import categorical_grr
+    >>> checked_mechanism(categorical_grr(["no", "yes"], 1.0)).epsilon
+    1.0
+    """
     if isinstance(mechanism, TabulatedMechanism):
-        require_exact("the table of a panel", mechanism)
+        require_exact("the table of a way", mechanism)
     elif not isinstance(mechanism, CategoricalMechanism) or not isinstance(mechanism.promise, Pure):
         raise InputError(
-            f"a panel is of a table of numbers or a mechanism for categories of a pure budget, got {mechanism!r:.60}"
+            "a way over time is of a table of numbers or a mechanism for categories of a pure budget, got "
+            f"{mechanism!r:.60}"
         )
     return mechanism
 

@@ -67,8 +67,8 @@ class Way(Bundle):
     span: int | None = None
 
     @property
-    def life_epsilon(self) -> float:
-        """What all reports of a user in all periods may spend."""
+    def life_epsilon(self) -> float | None:
+        """What all reports of a user in all periods may spend; None where nothing bounds it."""
         return self.epsilon
 
     @property

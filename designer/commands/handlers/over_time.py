@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .kind import Checked, Service
     from .options import CountOptions, EstimateOptions
 
-WAYS = ("auto", "panel", "fresh", "rows")
+WAYS = ("auto", "panel", "fresh", "rows", "memoised")
 """Values of --way."""
 
 TURNS = ("names", "devices")
@@ -174,11 +174,22 @@ def _of_numbers(options: DesignOptions, asked: Repeated, epsilon: float, way: st
     if found is None:
         raise InputError(f"way {way} answers when the last period ends, got --answers {asked.answers}: ask at-end")
     more = {"error_times_root_n": found.error(asked.of), "of": asked.of}
-    builds = {"rows": lambda: _rows(options, prior, epsilon, asked)}
+    builds = {
+        "rows": lambda: _rows(options, prior, epsilon, asked),
+        "memoised": lambda: _memoised(
+            lambda share: design_numbers(options, prior, share).mechanism, epsilon, asked, len(prior.knots)
+        ),
+    }
     return _Chosen(
         found.way, found.life_epsilon, found.reports,
         lambda share: design_numbers(options, prior, share).mechanism, notes, more, builds.get(found.way),
     )  # fmt: skip
+
+
+def _memoised(made: Callable[[float], Any], epsilon: float, asked: Repeated, different: int) -> Way:
+    from ...over_time.memoised import design_memoised, memoised_values
+
+    return design_memoised(made, epsilon, asked.periods, memoised_values(asked, different))
 
 
 def _rows(options: DesignOptions, prior: Any, epsilon: float, asked: Repeated) -> Way:
@@ -191,9 +202,20 @@ def _rows(options: DesignOptions, prior: Any, epsilon: float, asked: Repeated) -
 
 
 def _of_categories(options: DesignOptions, asked: Repeated, epsilon: float, way: str) -> _Chosen:
-    """The same for categories: a panel of one report, or a report in every period."""
+    """The same for categories: a panel of one report, a report in every period, or a remembered one of each value."""
     from .categories import Categories
 
+    if way == "rows":
+        raise InputError("way rows is for numbers, got --categorical: use --way panel")
+    if way == "memoised":
+        whole = Categories.design(replace(options, epsilons=[epsilon]))
+        different = len(whole.bundle.categories.labels)  # pyright: ignore[reportAttributeAccessIssue] -- of categories
+
+        def of_value(share: float) -> Any:
+            return Categories.design(replace(options, epsilons=[share])).bundle
+
+        build = lambda: _memoised(of_value, epsilon, asked, different)  # noqa: E731 -- made when it is asked for
+        return _Chosen(way, None, asked.periods, of_value, whole.notes, {"of": asked.of}, build)
     if way == "auto":
         way = "fresh" if asked.protects == "event" else "panel"
     rotates = way == "panel" and asked.protects.startswith("span")

@@ -124,8 +124,11 @@ def _say(sent: _Sent, way: Any, period: int) -> None:
     again = sent.rows.size - sent.new
     each = made_of(way).epsilon
     whole = "all" if way.span is None else f"any {way.span} periods in a row"
-    said = f"{sent.new:,} new reports spend epsilon {each:g} of {way.epsilon:g} in {whole}"
-    say(f"note: {said}, and {again:,} sent before nothing; the others report in other periods")
+    if way.remembers == "draws":
+        say(f"note: a value that is drawn for spends epsilon {each:g} of {way.epsilon:g}, and none sent again")
+    else:
+        said = f"{sent.new:,} new reports spend epsilon {each:g} of {way.epsilon:g} in {whole}"
+        say(f"note: {said}, and {again:,} sent before nothing; the others report in other periods")
     if sent.late:
         say(
             f"note: {sent.late:,} users whose turn was in period {period} came after a later one was asked for: "

@@ -107,6 +107,17 @@ def test_rows_are_chosen_where_they_err_less_and_tell_all_periods_together(optld
     assert all(one["low"] < one["value"] < one["high"] for one in each)
 
 
+def test_remembered_draws_are_sent_by_all_and_promise_no_life(optldp, way):
+    told = collected(optldp, "--changes", 1, "--way", "memoised")
+    assert (told["way"], told["life_epsilon"], told["epsilon"], told["reports"]) == ("memoised", None, 2.0, 3)
+    each = estimated(optldp)
+    assert [one["reports"] for one in each] == [USERS] * 3
+    found = estimated(optldp, "--of", "average", "--key", "user")[0]
+    assert found["value"] == pytest.approx(np.mean([one["value"] for one in each]))
+    lives = json.loads(optldp("ledger", "made.db", "--json").stdout)
+    assert "of a whole life nothing is promised" in lives["promise"]
+
+
 def test_rows_of_another_way_or_another_user_are_refused(optldp, way):
     collected(optldp, "--changes", 1, "--answers", "at-end", "--way", "rows")
     header, *rows = Path("m3.csv").read_text().splitlines()

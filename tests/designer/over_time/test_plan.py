@@ -34,6 +34,7 @@ def test_no_way_that_promises_a_life_is_below_the_lower_bound(ways):
 def test_memoising_has_no_promise_of_a_life_and_is_not_chosen_unless_patterns_may_be_seen(ways):
     assert ways["memoised"].life_epsilon is None
     assert next(iter(ways)) == "rows"
+    assert plan_over_time(PRIOR, 1.0, 1, Repeated(12, 1, protects="pattern"))[0].way == "memoised"
 
 
 def test_one_period_is_protected_best_by_fresh_reports_whose_life_is_said():

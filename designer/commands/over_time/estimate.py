@@ -74,7 +74,7 @@ def estimate_over_time(kind: Kind, files: Sequence[Path], asked: EstimateOptions
     joint = way.most_reports > 1 and (of != "each" or asked.smooth is not None)
     if joint and read.users is None:
         raise InputError(
-            f"users report {way.most_reports} times, and what they say in two periods hangs together: name their column "
+            f"users report {way.most_reports} times, and two reports of a user hang together: name their column "
             "by --key"
         )
     series = {

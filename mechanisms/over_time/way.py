@@ -59,8 +59,8 @@ class Way(Bundle):
     span: int | None = None
 
     @property
-    def life_epsilon(self) -> float:
-        """What all reports of a user in all periods may spend."""
+    def life_epsilon(self) -> float | None:
+        """What all reports of a user in all periods may spend; None where there is no promise of a whole life."""
         return self.epsilon
 
     @property

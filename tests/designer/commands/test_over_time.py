@@ -247,6 +247,7 @@ def test_a_sealed_ledger_states_what_a_user_has_spent(optldp):
     assert told == {"budget": 3.0, "reports": 1, "user": "ann", "spent": 2.0}
 
 
+@pytest.mark.slow
 def test_audit_tries_several_periods_of_a_way(optldp, way):
     told = json.loads(optldp("audit", way, "--samples", 2000, "--json").stdout)["over_time"]
     assert (told["ok"], told["changes_found"], told["linked"], told["periods"]) == (True, 0, 0, 3)

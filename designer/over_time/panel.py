@@ -52,7 +52,7 @@ def panel_variance(noise: Noise, epsilon: float, asked: Repeated, reports: int) 
         return groups * (one + spread * (1 - reports / periods))
     if asked.of == "average":
         left = (periods - reports) / (periods - 1)
-        return (one + spread * within_users(periods, changes) * periods / (periods - 1) * left) / reports
+        return (one + spread * within_users(periods, changes) * left) / reports
     both, next_ = (reports - 1) / (periods - 1), float(near[1])
     return 2 * groups * (one + spread - both * next_) - 2 * (spread - next_)
 

@@ -429,9 +429,14 @@ def _over_time(way: Way, n: int) -> Front:
     promise, odds, believed = promise_words(way.promise, 0.0)
     whole = f"The budget is that of a person's reports in all of {way.periods:,} periods together, whatever they hold."
     turns = f"A person reports in {way.reports:,} of {way.periods:,} periods, which a public draw names."
+    what = "A whole history of each person."
+    if way.protects == "pattern":
+        what = "The values of each person, of those who changed them at the same times."
+        whole = "When a person's values change or come back shows: of a whole life nothing is promised."
+        turns = "A person reports in every period, the same again while the value stays."
     return replace(
         one,
-        protects=(f"A whole history of each person. {whole}", *one.protects),
+        protects=(f"{what} {whole}", *one.protects),
         promise=promise,
         odds=odds,
         sends=(turns, *one.sends),

@@ -63,6 +63,18 @@ class PeriodMeans(Estimate):
         """Return the interval of each by itself."""
         return normal_interval(self.value, self.std_error, confidence, -math.inf, math.inf)
 
+    def affine(self, scale: float, shift: float) -> PeriodMeans:
+        """Return the same times a scale, and shifted.
+
+        Example
+        -------
+        >>> import numpy as np
+        >>> from optldp.estimators.over_time import PeriodMeans
+        >>> PeriodMeans(np.array([1]), np.array([2.0]), np.eye(1), np.array([9])).affine(10, 1).value.tolist()
+        [21.0]
+        """
+        return replace(self, value=scale * self.value + shift, covariance=scale**2 * self.covariance)
+
     def average(self) -> PeriodMeans:
         """Return the average over the periods, each counted alike, under the last period."""
         weights = np.full((1, self.periods.size), 1 / self.periods.size)

@@ -35,7 +35,9 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
     from ..compact_tables.floor_and_windows import FloorForm
     from ..key_value.response import KeyValueResponse
     from ..key_value.unary import KeyValueUnary
+    from ..over_time.memoised import Memoised
     from ..over_time.panel import Panel
+    from ..over_time.rows import Rows
     from ..third_party.seeded_hashing import SeededHashing
 
     kinds = (
@@ -50,6 +52,8 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
         KeyValueResponse,
         AttributeSampling,
         Panel,
+        Rows,
+        Memoised,
         FloorForm,
     )
     return {name: kind for kind in kinds for name in kind.names()}

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..errors import InputError, TableError
 from ..files.bundle import document_of, parse_mechanism
@@ -29,10 +30,16 @@ SCHEMA = (
     "CREATE TABLE reports (user TEXT NOT NULL, period INTEGER NOT NULL, report TEXT, "
     "PRIMARY KEY (user, period)) WITHOUT ROWID",
     "CREATE TABLE turns (user TEXT PRIMARY KEY, turns TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE remembered (user TEXT NOT NULL, place INTEGER NOT NULL, content TEXT NOT NULL, "
+    "PRIMARY KEY (user, place)) WITHOUT ROWID",
 )
 
 AT_ONCE = 500
 """Names that one question to the database holds; SQLite takes 999 in every version."""
+
+
+FORGOTTEN = -3
+"""The place at which a state remembers how many contents of a user were forgotten."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +99,21 @@ class PeriodBook:
         rows = ((user, period, report) for user, report in reports.items())
         self.connection.executemany("INSERT INTO reports VALUES (?, ?, ?)", rows)
 
+    def remembered(self, users: Sequence[str]) -> dict[str, dict[int, str]]:
+        """Return what is remembered of users beside reports, by its place: the period of a value, or what drew it."""
+        found: dict[str, dict[int, str]] = {user: {} for user in users}
+        for user, place, content in self._of(users, "SELECT user, place, content FROM remembered WHERE user IN ({})"):
+            found[user][place] = content
+        return found
+
+    def remember(self, contents: Iterable[tuple[str, int, str]]) -> None:
+        """Write down contents by user and place; what is there stays."""
+        self.connection.executemany("INSERT OR IGNORE INTO remembered VALUES (?, ?, ?)", contents)
+
+    def drop_remembered(self, users: Iterable[str]) -> None:
+        """Forget all that is remembered of users beside their reports."""
+        self.connection.executemany("DELETE FROM remembered WHERE user = ?", ((user,) for user in users))
+
     def periods(self, user: str | None) -> dict[str, list[int]]:
         """Return the periods of which a user has a record, or all users who have one or have drawn turns."""
         known = self.connection.execute("SELECT user FROM reports UNION SELECT user FROM turns ORDER BY user")
@@ -104,11 +126,15 @@ class PeriodBook:
     def forget(self, user: str | None) -> int:
         """Blot out the reports of a user or of all, and return how many; that they were sent stays."""
         whose, names = ("", ()) if user is None else (" AND user = ?", (user,))
+        kept = f"SELECT user, {FORGOTTEN}, count(*) FROM remembered WHERE place >= 0{whose} GROUP BY user"
+        many = self.connection.execute(kept, names).fetchall()
+        self.connection.execute(f"DELETE FROM remembered WHERE place <> {FORGOTTEN}{whose}", names)
+        self.remember(many)
         return self.connection.execute(
             f"UPDATE reports SET report = NULL WHERE report IS NOT NULL{whose}", names
         ).rowcount
 
-    def _of(self, users: Sequence[str], asked: str, *first: int) -> Iterator[tuple[str, str]]:
+    def _of(self, users: Sequence[str], asked: str, *first: int) -> Iterator[Any]:
         for start in range(0, len(users), AT_ONCE):
             some = users[start : start + AT_ONCE]
             yield from self.connection.execute(asked.format(", ".join("?" * len(some))), (*first, *some))

@@ -13,9 +13,9 @@ import numpy as np
 
 from ..errors import InputError
 from ..over_time.way import Way
-from ..sampling.random_words import random_words
 from ..user_name import user_name
 from .period_book import PeriodBook, PeriodFile
+from .remembered import drawn_reports, draws_of, note_values
 from .rounded import at_least
 
 
@@ -81,7 +81,8 @@ class PeriodState:
     """A file of the reports of one way over time, for one user's device or for many users in one place.
 
     A report is on disk before it is returned, so that whatever is interrupted, the same period has the same report
-    again, and no period a second draw. It holds the way, names, turns, periods and reports, and no values.
+    again, and no period a second draw. It holds the way, names, turns, periods and reports, and no values but where
+    the way is of histories: these are kept until the user's report is drawn.
 
     - A period that is asked for again has the reports that it had, whatever the values are now.
     - Time does not run backwards: after a later period was asked for, an earlier one has the reports that were drawn
@@ -167,6 +168,8 @@ class PeriodState:
 
     def _spent(self, book: PeriodBook, name: str, sent: list[int]) -> float:
         report: Any = self.way.mechanism
+        if self.way.remembers == "draws":
+            return at_least(draws_of(self.way, book, name) * Fraction(report.epsilon))
         return at_least(len({*sent, *self._maybe_sent(book, name)}) * Fraction(report.epsilon))
 
     def forget(self, user: str | None = None) -> int:
@@ -210,7 +213,12 @@ class PeriodState:
             known = book.reports(period, [names[row] for row in chosen])
             lacking = [row for row in chosen if names[row] not in known]
             lost, late = period <= about.lost, period < about.latest
-            drawn = {} if lost or late or not lacking else dict(zip(lacking, self._drawn(values, lacking), strict=True))
+            if way.remembers == "values":
+                unsent = [row for row, name in enumerate(names) if name not in known]
+                note_values(way, book, period, [names[row] for row in unsent], [values[row] for row in unsent])
+            drawn = {}
+            if lacking and not lost and not late:
+                drawn = dict(zip(lacking, drawn_reports(way, book, names, values, lacking), strict=True))
             book.add(period, {names[row]: text for row, text in drawn.items()})
         found: list[str | None] = [None] * len(names)
         for row in chosen:
@@ -219,11 +227,6 @@ class PeriodState:
         return PeriodReports(
             found, len(drawn), len(lacking) if late and not lost else 0, forgotten + (len(lacking) if lost else 0)
         )
-
-    def _drawn(self, values: Sequence[Any], rows: Sequence[int]) -> list[str]:
-        inputs, words = self.way.inputs, random_words(None)
-        held = inputs.sampled(inputs.admitted([values[row] for row in rows]), words)
-        return self.way.to_text(self.way.draw(held, words))
 
     def _drawn_turns(self, book: PeriodBook, names: Sequence[str]) -> np.ndarray:
         """The turns (N, r) of users: those that they have, or new ones; where a state was lost, none."""

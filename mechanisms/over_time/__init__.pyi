@@ -1,3 +1,5 @@
+from .memoised import Memoised as Memoised
 from .panel import Panel as Panel
 from .panel import panel_of as panel_of
+from .rows import Rows as Rows
 from .way import Way as Way

@@ -32,6 +32,12 @@ from .way import Way, checked_periods
 
 SALT_BYTES = 16
 
+LIFE = (
+    "whatever a user's whole history, what is received is at most {factor} times likelier than under any other history "
+    "(epsilon {epsilon})"
+)
+"""What ways promise that give a life one budget."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Panel(Way):
@@ -111,11 +117,11 @@ class Panel(Way):
         shares: Sequence[int] | None = None,
         span: int | None = None,
     ) -> None:
-        object.__setattr__(self, "mechanism", _checked_mechanism(mechanism))
+        object.__setattr__(self, "mechanism", checked_mechanism(mechanism))
         object.__setattr__(self, "periods", checked_periods(periods))
         object.__setattr__(self, "reports", reports)
         object.__setattr__(self, "epsilon", check_epsilon(epsilon))
-        object.__setattr__(self, "salt", None if salt is None else _checked_salt(salt))
+        object.__setattr__(self, "salt", None if salt is None else checked_salt(salt))
         object.__setattr__(self, "shares", None if shares is None else _checked_shares(shares, periods, reports))
         object.__setattr__(self, "span", None if span is None else _checked_span(span, periods, shares))
         if type(reports) is not int or not 1 <= reports <= self._cycle:
@@ -133,10 +139,7 @@ class Panel(Way):
     @property
     def promised(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride] -- it depends on the span
         if self.span is None:
-            return (
-                "whatever a user's whole history, what is received is at most {factor} times likelier than under any "
-                "other history (epsilon {epsilon})"
-            )
+            return LIFE
         return (
             f"of any {self.span} periods in a row, what is received is at most {{factor}} times likelier than had a "
             f"user's values in these been any others (epsilon {{epsilon}}); of all {self.periods} periods together "
@@ -280,12 +283,21 @@ def panel_of(
     return Panel(mechanism, periods, reports, epsilon, salt, shares, span)
 
 
-def _checked_mechanism(mechanism: object) -> Channel:
+def checked_mechanism(mechanism: object) -> Channel:
+    """Return the mechanism of a report; TableError or InputError unless it is exact and of a pure budget.
+
+    Example
+    -------
+    >>> from ..categorical import categorical_grr
+    >>> checked_mechanism(categorical_grr(["no", "yes"], 1.0)).epsilon
+    1.0
+    """
     if isinstance(mechanism, TabulatedMechanism):
-        require_exact("the table of a panel", mechanism)
+        require_exact("the table of a way", mechanism)
     elif not isinstance(mechanism, CategoricalMechanism) or not isinstance(mechanism.promise, Pure):
         raise InputError(
-            f"a panel is of a table of numbers or a mechanism for categories of a pure budget, got {mechanism!r:.60}"
+            "a way over time is of a table of numbers or a mechanism for categories of a pure budget, got "
+            f"{mechanism!r:.60}"
         )
     return mechanism
 
@@ -298,18 +310,36 @@ def _checked_span(span: object, periods: int, shares: object) -> int:
     return span
 
 
-def _checked_salt(salt: object) -> str:
+def checked_salt(salt: object) -> str:
+    """Return a salt; InputError unless it is 32 hexadecimal digits.
+
+    Example
+    -------
+    >>> checked_salt("0" * 32) == "0" * 32
+    True
+    """
     if not (isinstance(salt, str) and len(salt) == 2 * SALT_BYTES and set(salt) <= set("0123456789abcdef")):
         raise InputError(f"the salt must be {2 * SALT_BYTES} hexadecimal digits, got {salt!r:.60}")
     return salt
 
 
 def _checked_shares(shares: Sequence[int], periods: int, reports: int) -> tuple[int, ...]:
-    found = tuple(shares)
     if reports != 1:
         raise InputError(f"shares of periods are for one report a user, got {reports} reports: leave shares out")
-    if len(found) != periods or any(type(share) is not int or share < 0 for share in found):
-        raise InputError(f"there must be a share for each of {periods} periods, whole numbers from 0, got others")
+    return checked_whole_shares(shares, periods, "period")
+
+
+def checked_whole_shares(shares: Sequence[int], many: int, what: str) -> tuple[int, ...]:
+    """Return whole shares of users; InputError unless there is one of each of so many periods or rows.
+
+    Example
+    -------
+    >>> checked_whole_shares([1, 3], 2, "row")
+    (1, 3)
+    """
+    found = tuple(shares)
+    if len(found) != many or any(type(share) is not int or share < 0 for share in found):
+        raise InputError(f"there must be a share for each of {many} {what}s, whole numbers from 0, got others")
     if not 0 < math.fsum(found) < LARGEST_TOTAL:
         raise InputError(f"shares must have a sum from 1 to {LARGEST_TOTAL - 1}, got {sum(found)}: scale them")
     return found

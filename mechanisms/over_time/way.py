@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..channel import Channel
 from ..documents.bundle import Bundle
-from ..errors import InputError
+from ..errors import InputError, unwired
 from ..promise import Pure
+from ..sampling.law import Words
+from ..spaces.space import Space
 
 MOST_PERIODS = 100_000
 """Days of 270 years; what is estimated of them is held in memory at once."""
@@ -52,6 +54,12 @@ class Way(Bundle):
     keeps: ClassVar[str]
     """What a device must remember."""
 
+    protects: ClassVar[str] = "life"
+    """What its promise is of: "life", any two histories, or "pattern", those with the same times of change."""
+
+    remembers: ClassVar[str] = ""
+    """What a state has to hold beside reports: "values" of periods before, "draws" of values, or nothing."""
+
     mechanism: Channel
     periods: int
     reports: int
@@ -60,7 +68,7 @@ class Way(Bundle):
 
     @property
     def life_epsilon(self) -> float | None:
-        """What all reports of a user in all periods may spend; None where there is no promise of a whole life."""
+        """What all reports of a user in all periods may spend; None where nothing bounds it."""
         return self.epsilon
 
     @property
@@ -79,6 +87,19 @@ class Way(Bundle):
 
         Where there is a `span`, these are periods of the first, and the turns of all others follow.
         """
+
+    @property
+    def values(self) -> Space:
+        """The values of one period, which those of one report are made of."""
+        return self.inputs
+
+    def drawn_of(self, users: Sequence[str], histories: np.ndarray, words: Words) -> Any:
+        """Draw one report of each of N users of their values (N, T), NaN where a device has none: see `remembers`."""
+        raise unwired("remembers", self.remembers)
+
+    def beside(self, users: Sequence[str]) -> dict[str, np.ndarray]:
+        """Return columns (N,) that travel beside reports: what is public of a user and needed to read them; none."""
+        return {}
 
     @property
     def promise(self) -> Pure:

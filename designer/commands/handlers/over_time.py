@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .kind import Checked, Service
     from .options import CountOptions, EstimateOptions
 
-WAYS = ("auto", "panel", "fresh")
+WAYS = ("auto", "panel", "fresh", "rows", "memoised")
 """Values of --way."""
 
 TURNS = ("names", "devices")
@@ -56,7 +56,10 @@ class Ways(BundleKind[Way]):
         chosen = (_of_categories if options.categorical else _of_numbers)(one, asked, epsilon, options.way)
         rotates = chosen.way == "panel" and asked.protects.startswith("span")
         by_devices = _by_devices(options.turns)
-        if rotates:
+        if chosen.build is not None:
+            options.refuse(f"of a panel, and way {chosen.way} has turns of its own", "--turns")
+            made = chosen.build()
+        elif rotates or chosen.life is None:
             reports = chosen.reports // -(-asked.periods // asked.span)
             made = design_panel(
                 chosen.mechanism, epsilon, asked.periods, reports, span=asked.span, by_devices=by_devices
@@ -149,11 +152,13 @@ class _Chosen:
     """A way, what it spends in a life, how often a user reports, and what makes the mechanism of a budget."""
 
     way: str
-    life: float
+    life: float | None
     reports: int
     mechanism: Callable[[float], Any]
     notes: list[str]
     more: dict[str, Any]
+    build: Callable[[], Way] | None = None
+    """Makes it, where it is no panel of mechanisms."""
 
 
 def _of_numbers(options: DesignOptions, asked: Repeated, epsilon: float, way: str) -> _Chosen:
@@ -165,19 +170,52 @@ def _of_numbers(options: DesignOptions, asked: Repeated, epsilon: float, way: st
     prior, notes = options.prior()
     with spinner("planning") as told:
         ways = plan_over_time(prior, epsilon, 1, asked, progress=lambda budget: told(f"epsilon {budget:.3g}"))
-    found = ways[0] if way == "auto" else next(each for each in ways if each.way == way)
-    assert found.life_epsilon is not None  # of all that are made
+    found = ways[0] if way == "auto" else next((each for each in ways if each.way == way), None)
+    if found is None:
+        raise InputError(f"way {way} answers when the last period ends, got --answers {asked.answers}: ask at-end")
     more = {"error_times_root_n": found.error(asked.of), "of": asked.of}
+    builds = {
+        "rows": lambda: _rows(options, prior, epsilon, asked),
+        "memoised": lambda: _memoised(
+            lambda share: design_numbers(options, prior, share).mechanism, epsilon, asked, len(prior.knots)
+        ),
+    }
     return _Chosen(
         found.way, found.life_epsilon, found.reports,
-        lambda share: design_numbers(options, prior, share).mechanism, notes, more,
+        lambda share: design_numbers(options, prior, share).mechanism, notes, more, builds.get(found.way),
     )  # fmt: skip
 
 
+def _memoised(made: Callable[[float], Any], epsilon: float, asked: Repeated, different: int) -> Way:
+    from ...over_time.memoised import design_memoised, memoised_values
+
+    return design_memoised(made, epsilon, asked.periods, memoised_values(asked, different))
+
+
+def _rows(options: DesignOptions, prior: Any, epsilon: float, asked: Repeated) -> Way:
+    from ...over_time.noise import Noise
+    from ...over_time.rows import design_rows, plan_rows
+    from .numbers import design_numbers
+
+    planned = plan_rows(Noise(prior), epsilon, asked)
+    return design_rows(lambda of, budget: design_numbers(options, of, budget).mechanism, planned, epsilon)
+
+
 def _of_categories(options: DesignOptions, asked: Repeated, epsilon: float, way: str) -> _Chosen:
-    """The same for categories: a panel of one report, or a report in every period."""
+    """The same for categories: a panel of one report, a report in every period, or a remembered one of each value."""
     from .categories import Categories
 
+    if way == "rows":
+        raise InputError("way rows is for numbers, got --categorical: use --way panel")
+    if way == "memoised":
+        whole = Categories.design(replace(options, epsilons=[epsilon]))
+        different = len(whole.bundle.categories.labels)  # pyright: ignore[reportAttributeAccessIssue] -- of categories
+
+        def of_value(share: float) -> Any:
+            return Categories.design(replace(options, epsilons=[share])).bundle
+
+        build = lambda: _memoised(of_value, epsilon, asked, different)  # noqa: E731 -- made when it is asked for
+        return _Chosen(way, None, asked.periods, of_value, whole.notes, {"of": asked.of}, build)
     if way == "auto":
         way = "fresh" if asked.protects == "event" else "panel"
     rotates = way == "panel" and asked.protects.startswith("span")

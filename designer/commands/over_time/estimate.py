@@ -18,6 +18,7 @@ from ..handlers.kind import Found, Kind, Layout, Rows
 from ..handlers.over_time import said_promise
 from ..handlers.reading import column_in, read_laid_out
 from ..output.output import readable, told_of_reports
+from .linear import of_histories, require_rows
 
 if TYPE_CHECKING:
     from ....estimators import Estimate
@@ -56,6 +57,7 @@ class _Read:
     reports: Any
     periods: np.ndarray
     users: np.ndarray | None
+    beside: dict[str, np.ndarray]
     simulated: bool
     skipped: SkippedRows
 
@@ -71,11 +73,15 @@ def estimate_over_time(kind: Kind, files: Sequence[Path], asked: EstimateOptions
     way: Any = kind.mechanism
     read = _read(kind, files, asked)
     _require_turns(way, read)
+    require_rows(way, read.periods, read.users, read.beside)
+    found = of_histories(way, read.reports, read.beside, of, asked.smooth, asked.target)
+    if found is not None:
+        return _found({"": found}, kind, asked, of, read)
     joint = way.most_reports > 1 and (of != "each" or asked.smooth is not None)
     if joint and read.users is None:
         raise InputError(
-            f"users report {way.most_reports} times, and two reports of a user hang together: name their column "
-            "by --key"
+            f"users report {way.most_reports} times, and what they say in two periods hangs together: name their "
+            "column by --key"
         )
     series = {
         label: _asked(estimate_periods(each, smooth=asked.smooth, covariance=spread if joint else None), of)
@@ -127,7 +133,8 @@ def _joint(read: _Read, numbers: np.ndarray) -> np.ndarray:
     found = np.zeros((periods.size, periods.size))
     for mine in np.split(order, ends):
         found[np.ix_(place[mine], place[mine])] += np.outer(apart[mine], apart[mine])
-    return found / np.outer(many, many) * (many / np.maximum(many - 1, 1))[:, None]
+    free = np.sqrt(many / np.maximum(many - 1, 1))
+    return found / np.outer(many, many) * np.outer(free, free)
 
 
 def _asked(means: PeriodMeans, of: str) -> PeriodMeans:
@@ -198,26 +205,29 @@ def _read(kind: Kind, files: Sequence[Path], asked: EstimateOptions) -> _Read:
     if any(simulated) and not all(simulated):
         other = files[simulated.index(not simulated[0])]
         raise InputError(f"files must all be of a simulation or all in earnest, got {str(other)!r} unlike the first")
-    reports, periods, users = zip(*parts, strict=True)
+    reports, periods, users, beside = zip(*parts, strict=True)
     named = None if asked.key is None else np.concatenate(users)
-    return _Read(np.concatenate(reports), np.concatenate(periods), named, simulated[0], skipped)
+    public = {name: np.concatenate([each[name] for each in beside]) for name in beside[0]}
+    return _Read(np.concatenate(reports), np.concatenate(periods), named, public, simulated[0], skipped)
 
 
 def _with_period(layout: Layout, way: Any, key: str | None) -> Layout:
-    """The layout of one report with the columns of its period and, if it is named, of its user after it."""
-    many = len(layout.columns)
+    """The layout of one report with the columns after it of its period, of what is public of its user, and of its user
+    by name, if that is asked for."""
+    many, public = len(layout.columns), tuple(way.beside([]))
 
-    def parse(cells: Sequence[np.ndarray]) -> tuple[Any, np.ndarray, np.ndarray | None]:
+    def parse(cells: Sequence[np.ndarray]) -> tuple[Any, np.ndarray, np.ndarray | None, dict[str, np.ndarray]]:
         found = cells[many]
         if ((found != np.rint(found)) | (found < 1) | (found > way.periods)).any():
             raise InputError(f"periods must be whole numbers from 1 to {way.periods}, got others")
-        return layout.parse(cells[:many]), found.astype(int), cells[many + 1] if key is not None else None
+        beside = dict(zip(public, cells[many + 1 :], strict=False))
+        return layout.parse(cells[:many]), found.astype(int), cells[-1] if key is not None else None, beside
 
     more = () if key is None else (key,)
     return replace(
         layout,
-        columns=(*layout.columns, PERIOD, *more),
-        numeric=(*layout.numeric, True, *(False for _ in more)),
+        columns=(*layout.columns, PERIOD, *public, *more),
+        numeric=(*layout.numeric, True, *(True for _ in public), *(False for _ in more)),
         parse=parse,
         wrong=None,
         none="no report of this way in a period that it has",

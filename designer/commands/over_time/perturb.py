@@ -42,7 +42,7 @@ def perturb_period(asked: PerturbOptions, kind: Kind) -> None:
     held = kind.held(asked, {})
     key = asked.needed("--key")
     users = read_keys(asked.data, list(held.present), key)
-    require_other_columns(key, (), held.present, (PERIOD, *kind.columns_of(way.from_text([]))))
+    require_other_columns(key, (), held.present, (PERIOD, *way.beside([]), *kind.columns_of(way.from_text([]))))
     if len(set(users.tolist())) < users.size:
         raise InputError(f"a user must be in one row of {str(asked.data)!r}, got some in several: keep one of each")
     sent = _simulated(asked, way, period, users, held.values) if asked.seed is not None else _kept(
@@ -50,7 +50,8 @@ def perturb_period(asked: PerturbOptions, kind: Kind) -> None:
     )  # fmt: skip
     rng = None if asked.seed is None else np.random.default_rng(asked.seed)
     columns = marked(kind.columns_of(sent.reports), rng)
-    whole = {key: users[sent.rows], PERIOD: np.full(sent.rows.size, period)} | columns
+    public = way.beside(users[sent.rows].astype(str).tolist())
+    whole = {key: users[sent.rows], PERIOD: np.full(sent.rows.size, period)} | public | columns
     write_columns(asked.out, whole, kind.constants(whole))
     _say(sent, way, period)
     if held.clipped:
@@ -84,6 +85,11 @@ def _checked(asked: PerturbOptions, way: Any) -> int:
     if not asked.label.isdecimal():
         raise InputError(f"--period of a way must be a whole number from 1 to {way.periods}, got {asked.label!r:.40}")
     if asked.seed is not None:
+        if way.remembers:
+            raise InputError(
+                f"reports of {way.kind} are drawn of what a device remembers, which a simulation has no file for, got "
+                "--seed: use --state, or Python"
+            )
         asked.refuse("of a simulation, and a --state is in earnest", "--state")
     elif asked.state is None:
         raise InputError("a way over time needs --state FILE, so that nobody draws twice, got none: name one to keep")
@@ -118,8 +124,11 @@ def _say(sent: _Sent, way: Any, period: int) -> None:
     again = sent.rows.size - sent.new
     each = made_of(way).epsilon
     whole = "all" if way.span is None else f"any {way.span} periods in a row"
-    said = f"{sent.new:,} new reports spend epsilon {each:g} of {way.epsilon:g} in {whole}"
-    say(f"note: {said}, and {again:,} sent before nothing; the others report in other periods")
+    if way.remembers == "draws":
+        say(f"note: a value that is drawn for spends epsilon {each:g} of {way.epsilon:g}, and none sent again")
+    else:
+        said = f"{sent.new:,} new reports spend epsilon {each:g} of {way.epsilon:g} in {whole}"
+        say(f"note: {said}, and {again:,} sent before nothing; the others report in other periods")
     if sent.late:
         say(
             f"note: {sent.late:,} users whose turn was in period {period} came after a later one was asked for: "

@@ -79,6 +79,71 @@ def test_averages_changes_and_smoothing(optldp, way):
     assert told["each"]["simulated"] is True
 
 
+def collected(optldp, *design):
+    """Design made.json for three periods, ask for reports of all with a state, and return what was made."""
+    told = json.loads(optldp("design", *ARGUMENTS, "--out", "made.json", "--json", *design).stdout)
+    for period in (1, 2, 3):
+        asked = ("--column", "x", "--key", "user", "--period", period, "--state", "made.db")
+        done = optldp("perturb", "made.json", f"week{period}.csv", *asked, "--out", f"m{period}.csv")
+        assert done.exit_code == 0, done.stderr
+    return told
+
+
+def estimated(optldp, *words):
+    done = optldp("estimate", "made.json", "m1.csv", "m2.csv", "m3.csv", *words, "--json")
+    assert done.exit_code == 0, done.stderr
+    return json.loads(done.stdout)["periods"]
+
+
+def test_rows_are_chosen_where_they_err_less_and_tell_all_periods_together(optldp, way):
+    told = collected(optldp, "--changes", 1, "--answers", "at-end")
+    assert (told["way"], told["reports"], told["life_epsilon"]) == ("rows", 1, 2.0)
+    each, changes = estimated(optldp), estimated(optldp, "--of", "change", "--key", "user")
+    assert [one["period"] for one in each] == [1, 2, 3]
+    values = [one["value"] for one in each]
+    assert [one["value"] for one in changes] == pytest.approx(np.diff(values))
+    assert estimated(optldp, "--of", "average")[0]["value"] == pytest.approx(np.mean(values))
+    assert estimated(optldp, "--smooth", 0.01)[0]["std_error"] < each[0]["std_error"]
+    assert all(one["low"] < one["value"] < one["high"] for one in each)
+
+
+def test_remembered_draws_are_sent_by_all_and_promise_no_life(optldp, way):
+    told = collected(optldp, "--changes", 1, "--way", "memoised")
+    assert (told["way"], told["life_epsilon"], told["epsilon"], told["reports"]) == ("memoised", None, 2.0, 3)
+    each = estimated(optldp)
+    assert [one["reports"] for one in each] == [USERS] * 3
+    found = estimated(optldp, "--of", "average", "--key", "user")[0]
+    assert found["value"] == pytest.approx(np.mean([one["value"] for one in each]))
+    lives = json.loads(optldp("ledger", "made.db", "--json").stdout)
+    assert "of a whole life nothing is promised" in lives["promise"]
+
+
+def test_rows_of_another_way_or_another_user_are_refused(optldp, way):
+    collected(optldp, "--changes", 1, "--answers", "at-end", "--way", "rows")
+    header, *rows = Path("m3.csv").read_text().splitlines()
+    user, period, row, *more = rows[0].split(",")
+    other = "1" if row == "0" else "0"
+    Path("m3.csv").write_text("\n".join([header, ",".join([user, period, other, *more]), *rows[1:]]) + "\n")
+    done = optldp("estimate", "made.json", "m3.csv", "--key", "user")
+    assert "reports must be of their users' rows in their last periods" in done.stderr
+    done = optldp(
+        "perturb",
+        "made.json",
+        "week1.csv",
+        "--column",
+        "x",
+        "--key",
+        "user",
+        "--period",
+        1,
+        "--seed",
+        1,
+        "--out",
+        "x.csv",
+    )
+    assert "which a simulation has no file for" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -111,6 +176,7 @@ def test_what_perturb_lacks_is_one_line(optldp, way, words, said):
         (("--answers", "delay"), "answers must be one of on-time, at-end, delay:N"),
         (("--of", "median"), "of must be one of each, average, change"),
         (("--way", "fast"), "--way must be one of"),
+        (("--way", "rows"), "way rows answers when the last period ends, got --answers on-time"),
     ],
 )
 def test_what_design_cannot_make_is_one_line(optldp, words, said):
@@ -129,7 +195,7 @@ def test_plan_has_the_keys_that_scripts_read(optldp):
         "device_keeps",
     }  # fmt: skip
     assert keys | {"alternatives"} <= told.keys()
-    assert {way["way"] for way in told["alternatives"]} == {"rows", "directions", "fresh", "memoised"}
+    assert {way["way"] for way in told["alternatives"]} == {"panel", "directions", "fresh", "memoised"}
     for way in (told, *told["alternatives"]):
         assert keys <= way.keys()
         assert (way["life_epsilon"] is None) == (way["way"] == "memoised")

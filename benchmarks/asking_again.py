@@ -16,11 +16,13 @@ import io
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import matplotlib.pyplot as plt
 import numpy as np
 from markdown_table import table
+from matplotlib.figure import Figure
 from optldp.designer import Prior, design
 from optldp.designer.over_time import Repeated, design_panel, plan_over_time
 from optldp.estimators import count, estimate_mean
@@ -73,13 +75,21 @@ def histories(column: np.ndarray, users: int, periods: int, changes: int, rng: n
     return found
 
 
+def about_all(way: Panel, period: int, reports: np.ndarray) -> Any:
+    """The estimate of a period's mean of all users, of whom a share reports at random, as `optldp estimate` has it."""
+    counts = count(cast("Any", way.mechanism), reports)
+    noise, whole = (estimate_mean(counts, target=target) for target in ("users", "population"))
+    error = noise.std_error**2 + (1 - way.part(period)) * (whole.std_error**2 - noise.std_error**2)
+    return SimpleNamespace(value=noise.value, std_error=np.sqrt(error), n=noise.n, target="users")
+
+
 def means(way: Panel, names: list[str], values: np.ndarray, rng: np.random.Generator) -> dict[int, Any]:
     """The estimate of each period from the reports of those whose turn it is."""
     turns, found = way.turns(names), {}
     for period in range(1, way.periods + 1):
         mine = way.are_turns(turns, period)
         reports = way.drawn(values[mine, period - 1], rng)
-        found[period] = estimate_mean(count(cast("Any", way.mechanism), reports), target="users")
+        found[period] = about_all(way, period, reports)
     return found
 
 
@@ -105,7 +115,7 @@ def year(path: Path | None) -> str:
     return f"{table(names, rows)}\n\n{USERS:,} users, {WEEKS} weeks, epsilon {EPSILON:g} of a life: {seconds:.0f} s\n"
 
 
-def _year_plot(alone: PeriodMeans, smooth: PeriodMeans, truth: np.ndarray) -> plt.Figure:
+def _year_plot(alone: PeriodMeans, smooth: PeriodMeans, truth: np.ndarray) -> Figure:
     figure, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
     axes.errorbar(
         alone.periods, alone.value, 1.96 * alone.std_error, fmt="o", color="#999999", markersize=3, linewidth=0.8,
@@ -155,7 +165,7 @@ def _covered(way: Panel, names: list[str], column: np.ndarray, seed: int) -> tup
     for period in range(1, way.periods + 1):
         mine = fresh.are_turns(turns, period) & here[:, period - 1]
         reports = fresh.drawn(values[mine, period - 1], rng)
-        found[period] = estimate_mean(count(cast("Any", fresh.mechanism), reports), target="users")
+        found[period] = about_all(fresh, period, reports)
     moving = estimate_periods(found)
     there = np.array([values[here[:, week], week].mean() for week in range(way.periods)])
     truth = values.mean(axis=0)
@@ -213,7 +223,7 @@ def regions(path: Path) -> None:
     save(figure, path)
 
 
-def save(figure: plt.Figure, path: Path) -> None:
+def save(figure: Figure, path: Path) -> None:
     """Write a picture in few colours, so that it is small."""
     buffer = io.BytesIO()
     figure.savefig(buffer, dpi=PIXELS_PER_INCH, metadata={"Software": None})

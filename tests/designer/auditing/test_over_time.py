@@ -5,7 +5,7 @@ import pytest
 from optldp.designer.auditing.over_time import audit_over_time, changes_seen, links_seen
 from optldp.mechanisms import InputError
 from optldp.mechanisms.categorical import categorical_grr
-from optldp.mechanisms.over_time import Panel
+from optldp.mechanisms.over_time import Memoised, Panel
 
 USERS, PERIODS, MIDDLE = 600, 8, 5
 CHANGED = np.arange(USERS) % 2 == 1
@@ -37,6 +37,12 @@ def test_changes_of_a_panel_are_not_found_beyond_its_promise(reports, span):
     assert found.ok
     if (reports, span) == (1, None):
         assert (found.changes_found, found.false_alarms, found.linked) == (0.0, 0.0, 0.0)
+
+
+def test_changes_of_a_way_that_memoises_are_found():
+    found = audit_over_time(Memoised(categorical_grr(["no", "yes"], 1.0), 4, 2, 2.0), users=300)
+    assert not found.ok
+    assert (found.changes_found > 0.2, found.false_alarms) == (True, 0.0)
 
 
 def test_too_few_users_are_refused():

@@ -58,7 +58,8 @@ def ledger_command(
     if as_json:
         print_json(facts)
         return
-    users = facts.pop("users")
+    users, promise = facts.pop("users"), facts.pop("promise")
+    say(f"note: {promise}")
     title = ", ".join(f"{name.replace('_', ' ')} {_cell(each)}" for name, each in facts.items())
     names = ["user", "periods", "spent"]
     rows = [[one["user"], " ".join(map(str, one["periods"])) or "-", number(one["spent"])] for one in users[:MOST_ROWS]]
@@ -69,9 +70,12 @@ def ledger_command(
 
 
 def _of_state(state: PeriodState, lives: list[PeriodLife]) -> dict[str, Any]:
+    from .handlers.over_time import said_promise
+
     way = state.way
     return {
         "way": way.kind,
+        "promise": said_promise(way),
         "epsilon": way.epsilon,
         "life_epsilon": way.life_epsilon,
         "periods": way.periods,

@@ -147,7 +147,8 @@ def _ways(noise: Noise, epsilon: float, n: int, asked: Repeated, half: float) ->
     yield _fresh(noise, epsilon, n, asked)
     yield _memoised(noise, epsilon, n, asked)
     if asked.of == "average" or asked.delay == asked.periods - 1:  # an average is answered when the last one ends
-        yield _rows(noise, epsilon, n, asked)
+        if asked.most_changes or asked.of == "average":  # of a value that stays its average is all that can be asked
+            yield _rows(noise, epsilon, n, asked)
         yield _directions(epsilon, n, asked, half)
 
 

@@ -178,6 +178,11 @@ class Panel(Way):
             cast(Any, self.mechanism), self.periods, self.reports, self.epsilon, salt, self.shares, self.span
         )
 
+    def part(self, period: int) -> float:
+        if self.shares is None:
+            return super().part(period)
+        return self.shares[self.checked_period(period) - 1] / sum(self.shares)
+
     def drawn_turns(self, many: int) -> np.ndarray:
         """Return turns (N, r) of so many users as devices draw them, by the operating system's random numbers."""
         words = random_words(None)

@@ -106,6 +106,11 @@ class Way(Bundle):
         """Pure privacy of the budget, of any two histories of a user's values."""
         return Pure(self.epsilon)
 
+    def part(self, period: int) -> float:
+        """Return the share of users who report in a period, on average over draws."""
+        self.checked_period(period)
+        return self.reports / (self.span or self.periods)
+
     def in_turn(self, users: Sequence[str], periods: int | np.ndarray) -> np.ndarray:
         """Return whether each of N users reports in a period, one for all or for each; InputError for none."""
         return self.are_turns(self.turns(users), periods)

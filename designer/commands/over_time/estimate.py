@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,24 +102,41 @@ def _each(
         raise InputError(f"a period must have at least two reports, got one in period {few[0]}: leave its file out")
     counts = {period: count(one, read.reports[read.periods == period]) for period in times}
     if hasattr(one, "knots"):
-        each: dict[int, Estimate] = {
-            period: estimate_mean(mine, target=asked.target) for period, mine in counts.items()
-        }
-        yield "", each, _joint(read, read.reports) if joint else None
+        yield "", _numbers(way, estimate_mean, counts, asked, 0), _joint(read, read.reports) if joint else None
         return
     if joint:
         raise InputError("averages and changes of categories need one report a user, got a panel of several")
-    found = {period: estimate_frequencies(mine, target=asked.target) for period, mine in counts.items()}
     for place, label in enumerate(one.categories.labels):
-        yield label, {period: _Number(each, place) for period, each in found.items()}, None  # pyright: ignore[reportReturnType] -- what `estimate_periods` asks
+        yield label, _numbers(way, estimate_frequencies, counts, asked, place), None
 
 
+def _numbers(
+    way: Any, estimate: Callable[..., Any], counts: dict[int, Any], asked: EstimateOptions, place: int
+) -> dict[int, Estimate]:
+    """One number of the estimate of each period, with the standard error about whom the target names.
+
+    Of these very users a share f reports in a period, at random: to the noise comes 1 - f of what a sample of a large
+    population would add.
+    """
+    made = {}
+    for period, mine in counts.items():
+        found = estimate(mine, target=asked.target)
+        value, error = float(np.ravel(found.value)[place]), float(np.ravel(found.std_error)[place])
+        if asked.target == "users":
+            whole = float(np.ravel(estimate(mine, target="population").std_error)[place])
+            error = math.sqrt(error**2 + (1 - way.part(period)) * max(whole**2 - error**2, 0.0))
+        made[period] = _Number(value, error, int(np.ravel(found.n)[0]), asked.target)
+    return made
+
+
+@dataclass(frozen=True)
 class _Number:
-    """One number of an estimate of several."""
+    """One number of an estimate, perhaps of several: what `estimate_periods` asks."""
 
-    def __init__(self, estimate: Any, place: int) -> None:
-        self.value, self.std_error = float(estimate.value[place]), float(estimate.std_error[place])
-        self.n, self.target = int(np.ravel(estimate.n)[0]), estimate.target
+    value: float
+    std_error: float
+    n: int
+    target: str
 
 
 def _joint(read: _Read, numbers: np.ndarray) -> np.ndarray:

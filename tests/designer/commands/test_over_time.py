@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from optldp.estimators import count, estimate_mean
 from optldp.mechanisms import grr, load_mechanism, make_exact, save_bundle
 from optldp.mechanisms.ledger import Ledger
 from optldp.mechanisms.over_time import panel_of
@@ -319,3 +320,22 @@ def test_a_sealed_ledger_states_what_a_user_has_spent(optldp):
     Ledger.create("people.ledger", key.read_bytes(), 3.0).report(TABLE, "ann", 0.5)
     told = json.loads(optldp("ledger", "people.ledger", "--ledger-key", key, "--user", "ann", "--json").stdout)
     assert told == {"budget": 3.0, "reports": 1, "user": "ann", "spent": 2.0}
+
+
+@pytest.mark.slow
+def test_audit_tries_several_periods_of_a_way(optldp, way):
+    told = json.loads(optldp("audit", way, "--samples", 2000, "--json").stdout)["over_time"]
+    assert (told["ok"], told["changes_found"], told["linked"], told["periods"]) == (True, 0, 0, 3)
+
+
+def test_intervals_about_these_users_count_those_who_did_not_report(optldp, way):
+    """Of a third that reports, two thirds of the spread between users come to the noise."""
+    for period in (1, 2, 3):
+        perturb(optldp, period, "--seed", 1)
+    told = {}
+    for target in ("users", "population"):
+        done = optldp("estimate", way, "r1.csv", "r2.csv", "r3.csv", "--target", target, "--json")
+        told[target] = json.loads(done.stdout)["periods"][0]["std_error"] ** 2
+    numbers = [float(row.split(",")[2]) for row in Path("r1.csv").read_text().splitlines()[1:]]
+    alone = estimate_mean(count(TABLE, numbers), target="users").std_error ** 2
+    assert told["users"] == pytest.approx(alone + 2 / 3 * (told["population"] - alone))

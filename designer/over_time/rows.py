@@ -81,7 +81,9 @@ def plan_rows(noise: Noise, epsilon: float, asked: Repeated) -> PlannedRows:
         every = candidate_rows(periods)
         guess = np.full(len(every), noise.at(epsilon) / half**2)
         rows = best_rows(every, guess, spread, asked_for, asked.most_changes).rows
-    histories = _histories(noise.prior, periods, asked.most_changes)
+    # The same each time, so that plan and design agree.
+    rng = np.random.default_rng(33)
+    histories = histories_of(noise.prior, periods, asked.most_changes, HISTORIES, rng)
     shares = np.full(len(rows), 1 / len(rows))
     prior, noises = _reported(noise, epsilon, rows @ histories.T, shares)
     if asked.of == "average":
@@ -106,14 +108,21 @@ def design_rows(made: Callable[[Prior, float], Any], planned: PlannedRows, epsil
     )
 
 
-def _histories(prior: Prior, periods: int, changes: int) -> np.ndarray:
-    """Histories (N, T) of values scaled to [-1, 1], as `correlations` takes them to be; the same each time."""
-    rng = np.random.default_rng(33)
+def histories_of(prior: Prior, periods: int, changes: int, many: int, rng: np.random.Generator) -> np.ndarray:
+    """Return so many histories (N, T) of values scaled to [-1, 1], as `correlations` takes them to be.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> found = histories_of(Prior.even([0.0, 1.0]), 5, 2, 100, np.random.default_rng(1))
+    >>> found.shape, (np.diff(found, axis=1) != 0).sum(axis=1).max() <= 2
+    ((100, 5), np.True_)
+    """
     low, high = prior.domain
     knots = (prior.knots - 0.5 * (low + high)) / (0.5 * (high - low))
-    drawn = rng.choice(knots, (HISTORIES, changes + 1), p=prior.weights)
-    at = np.zeros((HISTORIES, periods), dtype=int)
-    places = rng.permuted(np.tile(np.arange(1, periods), (HISTORIES, 1)), axis=1)[:, :changes]
+    drawn = rng.choice(knots, (many, changes + 1), p=prior.weights)
+    at = np.zeros((many, periods), dtype=int)
+    places = rng.permuted(np.tile(np.arange(1, periods), (many, 1)), axis=1)[:, :changes]
     np.put_along_axis(at, places, 1, axis=1)
     return np.take_along_axis(drawn, at.cumsum(axis=1), axis=1)
 

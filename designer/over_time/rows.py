@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...mechanisms.over_time import Rows
+from ...mechanisms.over_time import HistoryRows
 from ...mechanisms.over_time.panel import SALT_BYTES
 from ...mechanisms.over_time.turns import LARGEST_TOTAL
 from ...solvers.over_time import best_rows
@@ -95,10 +95,10 @@ def plan_rows(noise: Noise, epsilon: float, asked: Repeated) -> PlannedRows:
     return PlannedRows(made.rows, made.shares, made.variances, prior, (each, average, change))
 
 
-def design_rows(made: Callable[[Prior, float], Any], planned: PlannedRows, epsilon: float) -> Rows:
+def design_rows(made: Callable[[Prior, float], Any], planned: PlannedRows, epsilon: float) -> HistoryRows:
     """Return the way of planned rows, with the table that is made for a prior and a budget, and a salt of its own."""
     shares = np.maximum(np.rint(planned.shares * (LARGEST_TOTAL // 2)), 1).astype(int)
-    return Rows(
+    return HistoryRows(
         made(planned.prior, epsilon),
         planned.rows,
         shares.tolist(),

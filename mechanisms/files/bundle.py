@@ -38,7 +38,7 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
     from ..over_time.directions import Directions
     from ..over_time.memoised import Memoised
     from ..over_time.panel import Panel
-    from ..over_time.rows import Rows
+    from ..over_time.rows import HistoryRows
     from ..third_party.seeded_hashing import SeededHashing
 
     kinds = (
@@ -53,7 +53,7 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
         KeyValueResponse,
         AttributeSampling,
         Panel,
-        Rows,
+        HistoryRows,
         Memoised,
         Directions,
         FloorForm,

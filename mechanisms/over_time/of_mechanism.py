@@ -20,9 +20,9 @@ class OfMechanism(Way):
 
     Example
     -------
-    >>> from optldp.mechanisms.over_time import Rows
+    >>> from optldp.mechanisms.over_time import HistoryRows
     >>> from optldp.mechanisms.over_time.of_mechanism import OfMechanism
-    >>> issubclass(Rows, OfMechanism)
+    >>> issubclass(HistoryRows, OfMechanism)
     True
     """
 

@@ -29,7 +29,7 @@ MOST_ROWS = 10_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Rows(OfMechanism):
+class HistoryRows(OfMechanism):
     """One report of a user, of <a, x> for one row a of weights of the values x of all periods.
 
     A hash of the user's name picks the row, with public shares. With values scaled to [-1, 1] the sum is clipped to
@@ -67,9 +67,9 @@ class Rows(OfMechanism):
     -------
     >>> from optldp import make_exact
     >>> from optldp.mechanisms import duchi
-    >>> from optldp.mechanisms.over_time import Rows
+    >>> from optldp.mechanisms.over_time import HistoryRows
     >>> table = make_exact(duchi([0, 10], 1.0)).mechanism
-    >>> made = Rows(table, [[0.5, 0.5, 0], [0, 0, 1]], [1, 1], [2.0, 2.0], 1.0, "0" * 32)
+    >>> made = HistoryRows(table, [[0.5, 0.5, 0], [0, 0, 1]], [1, 1], [2.0, 2.0], 1.0, "0" * 32)
     >>> users = ["ann", "bo", "cy"]
     >>> made.beside(users)["row"].tolist(), made.turns(users).ravel().tolist()
     ([0, 0, 1], [2, 2, 3])
@@ -115,7 +115,7 @@ class Rows(OfMechanism):
             raise InputError(f"a report must spend at most {self.epsilon:g}, got {mechanism.epsilon!r}: use its budget")
 
     def __repr__(self) -> str:
-        return f"Rows(periods={self.periods}, rows={len(self.rows)}, epsilon={self.epsilon:g})"
+        return f"HistoryRows(periods={self.periods}, rows={len(self.rows)}, epsilon={self.epsilon:g})"
 
     def _told(self) -> Told:
         facts = {"epsilon": self.epsilon, "periods": self.periods, "rows": len(self.rows)}

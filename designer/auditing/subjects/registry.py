@@ -105,9 +105,12 @@ def _(mechanism: AttributeSampling, epsilon: float | None, rng: np.random.Genera
 
 @_kind.register
 def _(mechanism: Way, epsilon: float | None, rng: np.random.Generator, outside: bool) -> Kind:
-    if isinstance(mechanism, Directions):
-        raise InputError("an audit counts reports that come again, got directions of a seed for each: verify it")
     return _kind(mechanism.mechanism, epsilon, rng, outside)  # of one report: turns depend on no value
+
+
+@_kind.register
+def _(mechanism: Directions, epsilon: float | None, rng: np.random.Generator, outside: bool) -> Kind:
+    raise InputError("an audit counts reports that come again, got directions of a seed for each: verify it")
 
 
 def _require_inside(outside: bool) -> None:

@@ -12,7 +12,7 @@ from ....estimators.over_time import PeriodMeans
 from ....estimators.over_time.directions import estimate_directions
 from ....estimators.over_time.linear import estimate_rows, grouped
 from ....mechanisms.errors import InputError
-from ....mechanisms.over_time import Directions, Rows, Way
+from ....mechanisms.over_time import Directions, HistoryRows, Way
 from ....mechanisms.over_time.histories import scaled
 
 
@@ -26,7 +26,7 @@ def of_histories(
 
 @of_histories.register
 def _(
-    way: Rows, reports: np.ndarray, beside: dict[str, np.ndarray], of: str, smooth: float | None, target: Any
+    way: HistoryRows, reports: np.ndarray, beside: dict[str, np.ndarray], of: str, smooth: float | None, target: Any
 ) -> PeriodMeans:
     low, high = way.values.domain  # pyright: ignore[reportAttributeAccessIssue] -- of numbers
     found = grouped(way.rows, way.variances, beside["row"], scaled(reports, low, high))

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from optldp.mechanisms import InputError, grr, make_exact
 from optldp.mechanisms.ledger import PeriodState
-from optldp.mechanisms.over_time import Rows
+from optldp.mechanisms.over_time import HistoryRows
 
 TABLE = make_exact(grr([0.0, 1.0], 4.0)).mechanism
-WAY = Rows(TABLE, [[0.5, 0.5, 0], [0, 0.5, 0.5]], [1, 1], [1.0, 1.0], 4.0, "0" * 32)
+WAY = HistoryRows(TABLE, [[0.5, 0.5, 0], [0, 0.5, 0.5]], [1, 1], [1.0, 1.0], 4.0, "0" * 32)
 USERS = [f"u{number}" for number in range(200)]
 
 

@@ -7,16 +7,16 @@ from itertools import product
 import numpy as np
 import pytest
 from optldp.mechanisms import InputError, grr, make_exact
-from optldp.mechanisms.over_time import Rows
+from optldp.mechanisms.over_time import HistoryRows
 
 TABLE = make_exact(grr([0.0, 10.0], 1.0)).mechanism
 ROWS = [[1.0, 0.0, 0.0], [1.0, -1.0, 1.0], [0.0, 0.5, 0.5]]
 USERS = [f"user {number}" for number in range(2000)]
 
 
-def rows(**change) -> Rows:
+def rows(**change) -> HistoryRows:
     whole = {"mechanism": TABLE, "rows": ROWS, "shares": [1, 2, 1], "variances": [1.0] * 3, "epsilon": 1.0}
-    return Rows(**{**whole, "salt": "0" * 32, **change})
+    return HistoryRows(**{**whole, "salt": "0" * 32, **change})
 
 
 def test_no_two_histories_are_told_apart_by_more_than_the_budget_those_with_more_changes_included():

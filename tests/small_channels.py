@@ -28,7 +28,7 @@ from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.compact_tables import form_over
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
-from optldp.mechanisms.over_time import Memoised, Panel, Rows
+from optldp.mechanisms.over_time import Directions, Memoised, Panel, Rows
 from optldp.mechanisms.promise import Blocks, OfPairs, Sensitive
 from optldp.mechanisms.spaces.places import Places
 from optldp.mechanisms.third_party import adopt
@@ -89,6 +89,7 @@ SMALL: Mapping[str, TabulatedMechanism | Bundle] = {
     "panel of numbers": Panel(PAY, 4, 1, 2.0, "0" * 32),
     "panel of jobs": Panel(categorical_grr(JOBS, 1.0), 4, 2, 2.0, "0" * 32),
     "rows of numbers": Rows(PAY, [[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1]], [1, 2, 1], [2.0, 1.5, 2.0], 2.0, "0" * 32),
+    "directions of numbers": Directions(0.0, 60.0, 2**20 * np.eye(3, dtype=int), 56800, 8, 2, (5, 2), 1.0),
     "memoised numbers": Memoised(PAY, 3, 2, 4.0),
     "memoised jobs": Memoised(categorical_grr(JOBS, 1.0), 4, 3, 3.0),
     "levels of attributes": PersonalisedMechanism(

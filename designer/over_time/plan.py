@@ -7,13 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ...mechanisms.budget import check_epsilon
 from ...solvers.biased.error_program import check_users
 from ...solvers.over_time import least_variance
-from ...solvers.over_time.lower_bound import law_of
-from .directions import directions_factor
+from .directions import plan_directions
 from .memoised import memoised_values
 from .noise import Noise, correlations, within_users
 from .panel import panel_reports, panel_variance
@@ -212,15 +209,5 @@ def _rows(noise: Noise, epsilon: float, n: int, asked: Repeated) -> WayPlan:
 
 
 def _directions(epsilon: float, n: int, asked: Repeated, half: float) -> WayPlan:
-    """Random directions after scaling by the law that bounds all ways; by formula, with values that may be anything."""
-    periods = asked.periods
-    values, vectors = np.linalg.eigh(law_of(periods, asked.most_changes))
-    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-    scale = half**2 * directions_factor(epsilon) * float(np.trace(root))
-    steps = np.diff(np.eye(periods), axis=0)
-    variances = (
-        scale * float(np.trace(root)) / periods,
-        scale * float(root.sum()) / periods**2,
-        scale * float(np.trace(steps @ root @ steps.T)) / (periods - 1),
-    )
-    return _way("directions", variances, n, epsilon, LIFE.format(epsilon=epsilon), HISTORY, 1)
+    costs = [half**2 * cost for cost in plan_directions(epsilon, asked).costs]
+    return _way("directions", costs, n, epsilon, LIFE.format(epsilon=epsilon), HISTORY, 1, made=True)

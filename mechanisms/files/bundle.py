@@ -35,6 +35,7 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
     from ..compact_tables.floor_and_windows import FloorForm
     from ..key_value.response import KeyValueResponse
     from ..key_value.unary import KeyValueUnary
+    from ..over_time.directions import Directions
     from ..over_time.memoised import Memoised
     from ..over_time.panel import Panel
     from ..over_time.rows import Rows
@@ -54,6 +55,7 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
         Panel,
         Rows,
         Memoised,
+        Directions,
         FloorForm,
     )
     return {name: kind for kind in kinds for name in kind.names()}

@@ -1,3 +1,4 @@
+from .directions import Directions as Directions
 from .memoised import Memoised as Memoised
 from .panel import Panel as Panel
 from .panel import panel_of as panel_of

@@ -52,6 +52,7 @@ HOLES: Mapping[str, Mapping[tuple[str, ...], str]] = {
     },
     "audited": {
         OTHERS: "draws no reports",
+        ("directions of numbers",): "each report has a seed of its own and comes once",
         ("delta",): "an audit bounds log-ratios from below, and (epsilon, delta) bounds none from above",
     },
 }

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .kind import Checked, Service
     from .options import CountOptions, EstimateOptions
 
-WAYS = ("auto", "panel", "fresh", "rows", "memoised")
+WAYS = ("auto", "panel", "fresh", "rows", "directions", "memoised")
 """Values of --way."""
 
 TURNS = ("names", "devices")
@@ -176,6 +176,7 @@ def _of_numbers(options: DesignOptions, asked: Repeated, epsilon: float, way: st
     more = {"error_times_root_n": found.error(asked.of), "of": asked.of}
     builds = {
         "rows": lambda: _rows(options, prior, epsilon, asked),
+        "directions": lambda: _directions(prior, epsilon, asked),
         "memoised": lambda: _memoised(
             lambda share: design_numbers(options, prior, share).mechanism, epsilon, asked, len(prior.knots)
         ),
@@ -192,6 +193,12 @@ def _memoised(made: Callable[[float], Any], epsilon: float, asked: Repeated, dif
     return design_memoised(made, epsilon, asked.periods, memoised_values(asked, different))
 
 
+def _directions(prior: Any, epsilon: float, asked: Repeated) -> Way:
+    from ...over_time.directions import design_directions
+
+    return design_directions(prior, epsilon, asked)
+
+
 def _rows(options: DesignOptions, prior: Any, epsilon: float, asked: Repeated) -> Way:
     from ...over_time.noise import Noise
     from ...over_time.rows import design_rows, plan_rows
@@ -205,8 +212,8 @@ def _of_categories(options: DesignOptions, asked: Repeated, epsilon: float, way:
     """The same for categories: a panel of one report, a report in every period, or a remembered one of each value."""
     from .categories import Categories
 
-    if way == "rows":
-        raise InputError("way rows is for numbers, got --categorical: use --way panel")
+    if way in ("rows", "directions"):
+        raise InputError(f"way {way} is for numbers, got --categorical: use --way panel")
     if way == "memoised":
         whole = Categories.design(replace(options, epsilons=[epsilon]))
         different = len(whole.bundle.categories.labels)  # pyright: ignore[reportAttributeAccessIssue] -- of categories

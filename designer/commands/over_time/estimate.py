@@ -212,7 +212,8 @@ def _long(series: dict[str, PeriodMeans], rows: list[dict[str, Any]]) -> dict[st
 def _read(kind: Kind, files: Sequence[Path], asked: EstimateOptions) -> _Read:
     skipped, parts = SkippedRows(), []
     simulated = []
-    for path in files:
+    told = [path for path in files if not _is_bare(path)]
+    for path in told or files:  # a period in which nobody was in turn has a file of its header alone
         layout = _with_period(kind.layout(column_in(path, asked.column)[0], ""), kind.mechanism, asked.key)
         read = read_laid_out(
             layout, path, kind.identifier, drop_missing=asked.drop_missing, skip_invalid=asked.skip_invalid
@@ -221,12 +222,20 @@ def _read(kind: Kind, files: Sequence[Path], asked: EstimateOptions) -> _Read:
         simulated.append(read.simulated)
         skipped.note(read.skipped.count, [])
     if any(simulated) and not all(simulated):
-        other = files[simulated.index(not simulated[0])]
+        other = told[simulated.index(not simulated[0])]
         raise InputError(f"files must all be of a simulation or all in earnest, got {str(other)!r} unlike the first")
     reports, periods, users, beside = zip(*parts, strict=True)
     named = None if asked.key is None else np.concatenate(users)
     public = {name: np.concatenate([each[name] for each in beside]) for name in beside[0]}
     return _Read(np.concatenate(reports), np.concatenate(periods), named, public, simulated[0], skipped)
+
+
+def _is_bare(path: Path) -> bool:
+    """Whether a file of text has one line and no more; whoever reads it says what else is wrong with it."""
+    if path.suffix.lower() != ".csv" or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return bool(file.readline()) and not file.readline()
 
 
 def _with_period(layout: Layout, way: Any, key: str | None) -> Layout:

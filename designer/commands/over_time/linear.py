@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
 from ....estimators.over_time import PeriodMeans
+from ....estimators.over_time.directions import estimate_directions
 from ....estimators.over_time.linear import estimate_rows, grouped
 from ....mechanisms.errors import InputError
-from ....mechanisms.over_time import Rows, Way
+from ....mechanisms.over_time import Directions, Rows, Way
 from ....mechanisms.over_time.histories import scaled
 
 
@@ -29,6 +31,21 @@ def _(
     low, high = way.values.domain  # pyright: ignore[reportAttributeAccessIssue] -- of numbers
     found = grouped(way.rows, way.variances, beside["row"], scaled(reports, low, high))
     return in_units(way, lambda asked: estimate_rows(found, asked, target=target), of, smooth)
+
+
+@of_histories.register
+def _(
+    way: Directions, reports: np.ndarray, beside: dict[str, np.ndarray], of: str, smooth: float | None, target: Any
+) -> PeriodMeans:
+    means = estimate_directions(way, reports, target=target)
+
+    def average() -> PeriodMeans:
+        return replace(means.average(), n=means.n[:1])
+
+    def asked_for(asked: str) -> PeriodMeans:
+        return {"each": lambda: means, "average": average, "change": means.changes}[asked]()
+
+    return in_units(way, asked_for, of, smooth)
 
 
 def in_units(way: Way, estimate: Any, of: str, smooth: float | None) -> PeriodMeans:

@@ -116,8 +116,16 @@ def test_remembered_draws_are_sent_by_all_and_promise_no_life(optldp, way):
     assert [one["reports"] for one in each] == [USERS] * 3
     found = estimated(optldp, "--of", "average", "--key", "user")[0]
     assert found["value"] == pytest.approx(np.mean([one["value"] for one in each]))
-    lives = json.loads(optldp("ledger", "made.db", "--json").stdout)
-    assert "of a whole life nothing is promised" in lives["promise"]
+    assert "of a whole life nothing is promised" in told["promise"]
+
+
+def test_directions_are_sent_when_the_last_period_ends(optldp, way):
+    told = collected(optldp, "--changes", 1, "--answers", "at-end", "--way", "directions")
+    assert (told["way"], told["reports"], told["life_epsilon"]) == ("directions", 1, 2.0)
+    each = estimated(optldp)
+    assert [(one["period"], one["reports"]) for one in each] == [(1, USERS), (2, USERS), (3, USERS)]
+    values, average = [one["value"] for one in each], estimated(optldp, "--of", "average")[0]
+    assert (average["value"], average["reports"]) == (pytest.approx(np.mean(values)), USERS)
 
 
 def test_rows_of_another_way_or_another_user_are_refused(optldp, way):

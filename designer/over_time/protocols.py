@@ -72,6 +72,10 @@ def longitudinal(name: str, values: int, permanent: float, first: float | None =
     first : float, optional
         Budget of a single report, below `permanent`; dBitFlipPM, which has no second round, takes none.
 
+    Returns
+    -------
+    protocol : Longitudinal
+
     Raises
     ------
     InputError

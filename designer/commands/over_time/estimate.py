@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from ....estimators import count, estimate_frequencies, estimate_mean
-from ....estimators.over_time import PeriodMeans, estimate_periods
+from ....estimators.over_time import PeriodMeans, estimate_periods, joined
 from ....estimators.reading.columns.skipped_rows import SkippedRows
 from ....mechanisms.errors import InputError
 from ..handlers.bundle import MOST_ROWS
@@ -63,18 +63,19 @@ class _Read:
     skipped: SkippedRows
 
 
-def estimate_over_time(kind: Kind, files: Sequence[Path], asked: EstimateOptions) -> Found:
-    """Return what files of a way's reports tell of each period, of the average over them, or of their changes."""
+def estimate_over_time(kinds: Sequence[Kind], files: Sequence[Sequence[Path]], asked: EstimateOptions) -> Found:
+    """Return what files of the reports of each way tell of periods, of the average over them, or of their changes."""
     asked.refuse("of no use over time", *(name for name in NOT_OVER_TIME if name in asked.given()))
     of = asked.of or "each"
     if of not in OF:
         raise InputError(f"--of must be one of {', '.join(OF)} over time, got {of!r}")
-    if not files:
+    if not all(files):
         raise InputError("there must be reports of at least one period, got none: WAY REPORTS [REPORTS ...]")
+    reads = [_checked_read(kind, mine, asked) for kind, mine in zip(kinds, files, strict=True)]
+    kind, read = kinds[0], reads[0]
+    if len(kinds) > 1:
+        return _found(_of_several(kinds, reads, asked, of), kind, asked, of, read)
     way: Any = kind.mechanism
-    read = _read(kind, files, asked)
-    _require_turns(way, read)
-    require_rows(way, read.periods, read.users, read.beside)
     found = of_histories(way, read.reports, read.beside, of, asked.smooth, asked.target)
     if found is not None:
         return _found({"": found}, kind, asked, of, read)
@@ -89,6 +90,53 @@ def estimate_over_time(kind: Kind, files: Sequence[Path], asked: EstimateOptions
         for label, each, spread in _each(way, read, asked, joint)
     }
     return _found(series, kind, asked, of, read)
+
+
+def _checked_read(kind: Kind, files: Sequence[Path], asked: EstimateOptions) -> _Read:
+    read = _read(kind, files, asked)
+    _require_turns(kind.mechanism, read)
+    require_rows(kind.mechanism, read.periods, read.users, read.beside)
+    return read
+
+
+def _of_several(
+    kinds: Sequence[Kind], reads: Sequence[_Read], asked: EstimateOptions, of: str
+) -> dict[str, PeriodMeans]:
+    """The series of several ways together: a period that is in several is weighed by how well each tells it."""
+    parts: dict[str, list[PeriodMeans]] = {}
+    together = of != "each" or asked.smooth is not None
+    for kind, read in zip(kinds, reads, strict=True):
+        way: Any = kind.mechanism
+        if of_histories(way, read.reports, read.beside, of, asked.smooth, asked.target) is not None:
+            raise InputError(f"reports of {way.kind} are of whole histories: estimate them by themselves")
+        joint = way.most_reports > 1 and together
+        if joint and read.users is None:
+            raise InputError("users report several times, and two reports of one hang together: name them by --key")
+        for label, each, spread in _each(way, read, asked, joint):
+            parts.setdefault(label, []).append(estimate_periods(each, covariance=spread if joint else None))
+    if any(len(mine) < len(kinds) for mine in parts.values()):
+        raise InputError("ways must be of numbers, or of the same categories, to be estimated together, got others")
+    _require_apart(reads, together)
+    series = {label: joined(mine) for label, mine in parts.items()}
+    if asked.smooth is not None:
+        series = {label: mine.smoothed(asked.smooth) for label, mine in series.items()}
+    return {label: _asked(mine, of) for label, mine in series.items()}
+
+
+def _require_apart(reads: Sequence[_Read], together: bool) -> None:
+    """Refuse users in several ways where estimates are weighed together: their reports would hang together."""
+    periods = [np.unique(read.periods) for read in reads]
+    if not together and np.unique(np.concatenate(periods)).size == sum(map(len, periods)):
+        return
+    if any(read.users is None for read in reads):
+        raise InputError("users of several ways must be different people, which --key shows: name their column")
+    users = [np.unique(cast(np.ndarray, read.users).astype(str)) for read in reads]
+    several = sum(map(len, users)) - np.unique(np.concatenate(users)).size
+    if several:
+        raise InputError(
+            f"users of several ways must be different people, got {several} in several: ask --of each, of ways that "
+            "share no period, or of one way at a time"
+        )
 
 
 def _each(

@@ -340,3 +340,25 @@ def test_intervals_about_these_users_count_those_who_did_not_report(optldp, way)
     numbers = [float(row.split(",")[2]) for row in Path("r1.csv").read_text().splitlines()[1:]]
     alone = estimate_mean(count(TABLE, numbers), target="users").std_error ** 2
     assert told["users"] == pytest.approx(alone + 2 / 3 * (told["population"] - alone))
+
+
+def test_weeks_of_two_ways_are_estimated_together(optldp, way):
+    """The second year has another table; a period that is in both is told better than by either."""
+    perturb(optldp, 1, "--seed", 1)
+    perturb(optldp, 2, "--seed", 1)
+    save_bundle(panel_of(make_exact(grr([-1.0, 0.0, 1.0], 2.0)).mechanism, 3, 1, 2.0), "later.json")
+    for period in (2, 3):
+        Path(f"others{period}.csv").write_text(
+            Path(f"week{period}.csv").read_text().replace("u", "v").replace("vser", "user")
+        )
+        asked = ("--column", "x", "--key", "user", "--period", period, "--seed", 2, "--out", f"s{period}.csv")
+        optldp("perturb", "later.json", f"others{period}.csv", *asked)
+    files = (way, "r1.csv", "r2.csv", "later.json", "s2.csv", "s3.csv", "--key", "user", "--json")
+    told = json.loads(optldp("estimate", *files).stdout)["periods"]
+    alone = json.loads(optldp("estimate", way, "r1.csv", "r2.csv", "--json").stdout)["periods"]
+    assert [one["period"] for one in told] == [1, 2, 3]
+    assert told[0]["value"] == pytest.approx(alone[0]["value"])
+    assert told[1]["std_error"] < alone[1]["std_error"]
+    smoothed = json.loads(optldp("estimate", *files, "--smooth", 0.01).stdout)["periods"]
+    assert smoothed[1]["std_error"] < told[1]["std_error"]
+    assert "users of several ways must be different people" in optldp("estimate", *files[:6], "--of", "average").stderr

@@ -25,6 +25,7 @@ COMMANDS = {
     "audit": ".commands.audit",
     "shuffle": ".commands.shuffle",
     "perturb": ".commands.perturb",
+    "ledger": ".commands.ledger",
     "adopt": ".commands.adopt",
     "count": ".commands.count",
     "count-sql": ".commands.count",
@@ -38,7 +39,7 @@ COMMANDS = {
 }
 """Where each command lives, as a function of its name with `_command` after it; in the order of the help."""
 
-READ_FILES = set(COMMANDS) - {"show", "verify", "audit", "shuffle", "count-sql"}
+READ_FILES = set(COMMANDS) - {"show", "verify", "audit", "shuffle", "ledger", "count-sql"}
 """Those that read columns, and can be told how a file of them is written."""
 
 

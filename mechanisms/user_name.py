@@ -18,6 +18,8 @@ def user_name(name: object) -> bytes:
     >>> user_name("Zoe\\u0308") == user_name("Zo\\u00eb"), user_name("zoe") == user_name("Zoe")
     (True, False)
     """
+    if isinstance(name, str) and 0 < len(name) <= LONGEST_NAME and name.isascii():
+        return name.encode()  # most names are, and a file may have a million
     if not (isinstance(name, str) and name):
         raise InputError("a user's name must be text and not empty, got something else")
     if len(name) > LONGEST_NAME:

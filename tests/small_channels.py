@@ -28,7 +28,7 @@ from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.compact_tables import form_over
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
-from optldp.mechanisms.over_time import Panel
+from optldp.mechanisms.over_time import Directions, HistoryRows, Memoised, Panel
 from optldp.mechanisms.promise import Blocks, OfPairs, Sensitive
 from optldp.mechanisms.spaces.places import Places
 from optldp.mechanisms.third_party import adopt
@@ -88,6 +88,12 @@ SMALL: Mapping[str, TabulatedMechanism | Bundle] = {
     "attributes": AttributeSampling(["pay", "more"], [PAY, PAY], 1, 2.0),
     "panel of numbers": Panel(PAY, 4, 1, 2.0, "0" * 32),
     "panel of jobs": Panel(categorical_grr(JOBS, 1.0), 4, 2, 2.0, "0" * 32),
+    "rows of numbers": HistoryRows(
+        PAY, [[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1]], [1, 2, 1], [2.0, 1.5, 2.0], 2.0, "0" * 32
+    ),
+    "directions of numbers": Directions(0.0, 60.0, 2**20 * np.eye(3, dtype=int), 56800, 8, 2, (5, 2), 1.0),
+    "memoised numbers": Memoised(PAY, 3, 2, 4.0),
+    "memoised jobs": Memoised(categorical_grr(JOBS, 1.0), 4, 3, 3.0),
     "levels of attributes": PersonalisedMechanism(
         [AttributeSampling(["pay", "more"], [t, t], 1, t.epsilon) for t in TWO]
     ),

@@ -12,6 +12,7 @@ from .output.output import NOT_SO, one_line_errors, print_facts, print_json, rea
 
 if TYPE_CHECKING:
     from ..auditing.audit import Audit
+    from ..auditing.over_time import OverTimeAudit
 
 DEFAULT_SAMPLES = 1e6
 
@@ -43,6 +44,8 @@ def audit_command(
 ) -> None:
     """Draw from a sampler where it betrays most and bound its epsilon from below; exit code 1 if above the claim.
 
+    Of a way over time one report is audited, then several periods: do changes show, and whose reports are whose?
+
     A COMMAND must spell its reports as docs/report-format.md says, too: otherwise exit code 1.
 
     \b
@@ -53,8 +56,10 @@ def audit_command(
 
     from ...mechanisms import InputError
     from ...mechanisms.files.bundle import read_unverified_mechanism
+    from ...mechanisms.over_time import Way
     from ...mechanisms.third_party.mark import require_ours
     from ..auditing.audit import audit
+    from ..auditing.over_time import audit_over_time
     from ..auditing.sources import DEFAULT_TIMEOUT
     from ..auditing.subjects.registry import sampler_of
 
@@ -79,11 +84,20 @@ def audit_command(
             progress=update,
         )
     facts = {**asdict(found), "sampler": sampler, "simulated": rng is not None}
+    later = None
+    if isinstance(mechanism, Way) and sampler is None and seed is None:
+        with share_progress("audit over time") as update:
+            later = audit_over_time(
+                mechanism, confidence=confidence, progress=lambda share: update("several periods", share)
+            )
+        facts["over_time"] = asdict(later) | {"ok": later.ok}
     if as_json:
         print_json(facts)
     else:
         print_facts(str(table), _rows(found, facts))
-    if not found.ok:
+        if later is not None:
+            print_facts("several periods, through a state", _over_time_rows(later))
+    if not found.ok or (later is not None and not later.ok):
         raise typer.Exit(NOT_SO)
 
 
@@ -98,6 +112,11 @@ def _rows(found: Audit, facts: dict[str, object]) -> list[tuple[str, str]]:
         rows.append(("misspelled", f"{found.misspelled:,} lines; the first: {_safe(found.first_misspelled)}"))
     rows += [("tried", _safe(kind)) for kind in found.tried]
     return rows + [("not tried", kind) for kind in found.not_tried]
+
+
+def _over_time_rows(found: OverTimeAudit) -> list[tuple[str, str]]:
+    rows = [("verdict", "changes are hidden as promised" if found.ok else "CHANGES SHOW")]
+    return rows + [(name.replace("_", " "), readable(value)) for name, value in asdict(found).items()]
 
 
 def _verdict(found: Audit) -> str:

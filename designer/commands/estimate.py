@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
     from .handlers.kind import Found, Kind, Service
 
+TABLE_SUFFIXES = (".json", ".npz")
+"""Of mechanisms among files of reports."""
+
 DATA_SUFFIXES = (".csv", ".parquet")
 AT = ("value", "low", "high")
 """Facts that lie on the axis of the values."""
@@ -92,8 +95,8 @@ def estimate_command(asked: EstimateOptions) -> None:
     ]
     _require_outputs(inputs, (asked.out, DATA_SUFFIXES), (asked.plot, PLOT_SUFFIXES), force=asked.force)
     first = load_mechanism(asked.files[0], allow_unproved=asked.allow_unproved)
-    if (way := kind_of(first)).over_time:
-        _over_time(way, asked)
+    if kind_of(first).over_time:
+        _over_time(asked)
         return
     asked.refuse("for a way over time", "--smooth")
     tables, reports = _tables_and_reports(asked)
@@ -122,11 +125,19 @@ def estimate_command(asked: EstimateOptions) -> None:
         _print(found, leading.units(asked.attribute))
 
 
-def _over_time(kind: Kind, asked: EstimateOptions) -> None:
-    """Estimate from files of a way's periods, and say what was found."""
+def _over_time(asked: EstimateOptions) -> None:
+    """Estimate from ways, each with the files of its periods after it, and say what was found."""
+    from ...mechanisms import InputError, load_mechanism
+    from .handlers.registry import kind_of
     from .over_time.estimate import estimate_over_time
 
-    found = estimate_over_time(kind, asked.files[1:], asked)
+    starts = [place for place, path in enumerate(asked.files) if path.suffix in TABLE_SUFFIXES]
+    ends = [*starts[1:], len(asked.files)]
+    kinds = [kind_of(load_mechanism(asked.files[start], allow_unproved=asked.allow_unproved)) for start in starts]
+    if other := [asked.files[start] for start, kind in zip(starts, kinds, strict=True) if not kind.over_time]:
+        raise InputError(f"a way over time is estimated together with others of its kind, got {str(other[0])!r}")
+    files = [asked.files[start + 1 : end] for start, end in zip(starts, ends, strict=True)]
+    kind, found = kinds[0], estimate_over_time(kinds, files, asked)
     _write(found, asked.out, None)
     say_of_reports(found.facts)
     if asked.as_json:

@@ -28,7 +28,8 @@ def panel_variance(noise: Noise, epsilon: float, asked: Repeated, reports: int) 
     """Return the variance times n of what is asked for, about the mean of these very n users.
 
     Each user sends r reports, in r of T periods that are drawn evenly, and groups have fixed sizes: each period's mean
-    has variance (T / r) (V(E / r) + s^2 (1 - r / T)), s^2 that of values.
+    has variance (T / r) (V(E / r) + s^2 (1 - r / T)), s^2 that of values. Of a span of W periods the panel rotates, and
+    W stands in place of T: averages then have ceil(T / W) reports of a user in place of each.
 
     Source: over-time finding, section 2; sampling without replacement.
 
@@ -42,15 +43,34 @@ def panel_variance(noise: Noise, epsilon: float, asked: Repeated, reports: int) 
     51.04
     """
     periods, changes, spread = asked.periods, asked.most_changes, noise.variance
+    near = spread * correlations(periods, changes)
+    if asked.protects.startswith("span"):
+        return _rotating_variance(noise, epsilon, asked, reports, near)
     one = noise.at(epsilon / reports)
     groups = periods / reports
     if asked.of == "each":
         return groups * (one + spread * (1 - reports / periods))
     if asked.of == "average":
         left = (periods - reports) / (periods - 1)
-        return (one + spread * within_users(periods, changes) * periods / (periods - 1) * left) / reports
-    both, near = (reports - 1) / (periods - 1), spread * float(correlations(periods, changes)[1])
-    return 2 * groups * (one + spread - both * near) - 2 * (spread - near)
+        return (one + spread * within_users(periods, changes) * left) / reports
+    both, next_ = (reports - 1) / (periods - 1), float(near[1])
+    return 2 * groups * (one + spread - both * next_) - 2 * (spread - next_)
+
+
+def _rotating_variance(noise: Noise, epsilon: float, asked: Repeated, reports: int, near: np.ndarray) -> float:
+    """The same of a panel that rotates: two periods have the same users where their turns fall on the same place."""
+    periods, span = asked.periods, asked.span
+    one, spread, groups = noise.at(epsilon / reports), noise.variance, span / reports
+    if asked.of == "each":
+        return groups * (one + spread * (1 - reports / span))
+    both = (reports - 1) / (span - 1) if span > 1 else 1.0
+    if asked.of == "change":
+        next_ = float(near[1])
+        return 2 * groups * (one + spread - both * next_) - 2 * (spread - next_)
+    apart = np.abs(np.subtract.outer(np.arange(periods), np.arange(periods)))
+    together = np.where(apart % span == 0, 1.0, both)
+    values = float((near[apart] * (groups * together - 1)).sum()) / periods**2
+    return groups * one / periods + values
 
 
 def panel_reports(noise: Noise, epsilon: float, asked: Repeated) -> int:
@@ -64,7 +84,8 @@ def panel_reports(noise: Noise, epsilon: float, asked: Repeated) -> int:
     >>> panel_reports(Noise(Prior.even([-1.0, 0.0, 1.0])), 1.0, Repeated(12))
     1
     """
-    most = min(asked.periods, max(1, math.ceil(epsilon / BUDGET_A_REPORT)))
+    cycle = asked.span if asked.protects.startswith("span") else asked.periods
+    most = min(cycle, max(1, math.ceil(epsilon / BUDGET_A_REPORT)))
     return min(range(1, most + 1), key=lambda reports: panel_variance(noise, epsilon, asked, reports))
 
 
@@ -105,7 +126,14 @@ def panel_shares(workload: ArrayLike) -> np.ndarray:
 
 
 def design_panel(
-    made: Callable[[float], Any], epsilon: float, periods: int, reports: int = 1, shares: ArrayLike | None = None
+    made: Callable[[float], Any],
+    epsilon: float,
+    periods: int,
+    reports: int = 1,
+    shares: ArrayLike | None = None,
+    span: int | None = None,
+    *,
+    by_devices: bool = False,
 ) -> Panel:
     """Return a panel of the mechanism that is made for the budget of one report.
 
@@ -114,11 +142,15 @@ def design_panel(
     made : callable
         Returns the mechanism of a budget, a table of numbers or one for categories.
     epsilon : float
-        Of a life.
+        Of a life, or of a span.
     periods, reports : int
         T, and r of them in which a user reports.
     shares : (T,) array_like of float, optional
         Of users in each period, with one report each; rounded to whole numbers. Default: evenly.
+    span : int, optional
+        So many periods in a row are protected together; r reports fall in each. Default: a whole life.
+    by_devices : bool
+        Whether each device draws its own turns, instead of a hash of its name.
 
     Returns
     -------
@@ -133,6 +165,6 @@ def design_panel(
     """
     mechanism = made(attribute_budget(epsilon, reports))
     if shares is None:
-        return panel_of(mechanism, periods, reports, epsilon)
+        return panel_of(mechanism, periods, reports, epsilon, span=span, by_devices=by_devices)
     whole = np.rint(np.asarray(shares, dtype=float) * (LARGEST_TOTAL // 2)).astype(int)
-    return panel_of(mechanism, periods, reports, epsilon, whole.tolist())
+    return panel_of(mechanism, periods, reports, epsilon, whole.tolist(), span, by_devices=by_devices)

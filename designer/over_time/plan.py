@@ -7,17 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ...mechanisms.budget import check_epsilon
 from ...solvers.biased.error_program import check_users
-from ...solvers.over_time import best_rows, least_variance
-from ...solvers.over_time.lower_bound import law_of
-from ...solvers.over_time.rows import candidate_rows
-from .directions import directions_factor
+from ...solvers.over_time import least_variance
+from .directions import plan_directions
+from .memoised import memoised_values
 from .noise import Noise, correlations, within_users
 from .panel import panel_reports, panel_variance
 from .repeated import OF, Repeated
+from .rows import plan_rows
 
 if TYPE_CHECKING:
     from ..priors.prior import Prior
@@ -26,6 +24,7 @@ KEPT_BY = {"life": ("life",), "pattern": ("life", "pattern"), "event": ("life", 
 """What protects enough where something is to be protected."""
 
 SENT = "which reports were sent"
+HISTORY = "its values until it reports, and the report"
 
 LIFE = "whatever a user's whole history, what is received is at most e^{epsilon:g} times likelier than under any other"
 PATTERN = (
@@ -147,8 +146,9 @@ def _ways(noise: Noise, epsilon: float, n: int, asked: Repeated, half: float) ->
     yield _panel(noise, epsilon, n, asked)
     yield _fresh(noise, epsilon, n, asked)
     yield _memoised(noise, epsilon, n, asked)
-    if asked.delay == asked.periods - 1:
-        yield _rows(noise, epsilon, n, asked, half)
+    if asked.of == "average" or asked.delay == asked.periods - 1:  # an average is answered when the last one ends
+        if asked.most_changes or asked.of == "average":  # of a value that stays its average is all that can be asked
+            yield _rows(noise, epsilon, n, asked)
         yield _directions(epsilon, n, asked, half)
 
 
@@ -172,6 +172,11 @@ def _way(
 def _panel(noise: Noise, epsilon: float, n: int, asked: Repeated) -> WayPlan:
     reports = panel_reports(noise, epsilon, asked)
     variances = [panel_variance(noise, epsilon, replace(asked, of=of), reports) for of in OF]
+    if asked.protects.startswith("span"):
+        spans = -(-asked.periods // asked.span)
+        life, what = spans * epsilon, f"any {asked.span} periods in a row"
+        promise = EVENT.format(what=what, epsilon=epsilon, life=life)
+        return _way("panel", variances, n, life, promise, SENT, spans * reports, made=True, protects="span")
     return _way("panel", variances, n, epsilon, LIFE.format(epsilon=epsilon), SENT, reports, made=True)
 
 
@@ -189,49 +194,20 @@ def _fresh(noise: Noise, epsilon: float, n: int, asked: Repeated) -> WayPlan:
 
 def _memoised(noise: Noise, epsilon: float, n: int, asked: Repeated) -> WayPlan:
     """A remembered report of each different value, sent as long as the value stays."""
-    values = min(asked.most_changes + 1, noise.prior.knots.size)
+    values = memoised_values(asked, noise.prior.knots.size)
     one, between = noise.at(epsilon / values), 1 - within_users(asked.periods, asked.most_changes)
     moved = 1 - float(correlations(asked.periods, asked.most_changes)[1])
     variances = (one, one * between, 2 * one * moved)
     promise = PATTERN.format(epsilon=epsilon, values=values)
-    return _way("memoised", variances, n, None, promise, "a draw for each value", asked.periods, protects="pattern")
+    keeps, periods = "a draw for each value, and the offset of its rounding", asked.periods
+    return _way("memoised", variances, n, None, promise, keeps, periods, made=True, protects="pattern")
 
 
-def _rows(noise: Noise, epsilon: float, n: int, asked: Repeated, half: float) -> WayPlan:
-    """One linear report of a user's own history: of an average its own, of others an optimal design of rows."""
-    promise, keeps = LIFE.format(epsilon=epsilon), "its history"
-    one = noise.at(epsilon)
-    if asked.of == "average":
-        return _way("rows", (None, one, None), n, epsilon, promise, keeps, 1)
-    periods = asked.periods
-    near = correlations(periods, asked.most_changes)
-    spread = noise.variance / half**2 * near[np.abs(np.subtract.outer(np.arange(periods), np.arange(periods)))]
-    rows, steps = candidate_rows(periods), np.diff(np.eye(periods), axis=0)
-    workloads = {"each": np.eye(periods) / periods, "change": steps.T @ steps / (periods - 1)}
-    made = best_rows(rows, np.full(len(rows), one / half**2), spread, _full(workloads[asked.of]), asked.most_changes)
-    left = np.linalg.inv(made.information) - spread
-    whole = np.full((periods, periods), 1 / periods**2)
-    asked_of = (workloads["each"], whole, workloads["change"])
-    variances = [half**2 * float((work * left).sum()) for work in asked_of]
-    return _way("rows", variances, n, epsilon, promise, keeps, 1)
-
-
-def _full(workload: np.ndarray) -> np.ndarray:
-    """The workload with a little of every mean, so that changes do not leave the level unknown."""
-    return workload + 1e-6 * np.eye(len(workload))
+def _rows(noise: Noise, epsilon: float, n: int, asked: Repeated) -> WayPlan:
+    costs = plan_rows(noise, epsilon, asked).costs
+    return _way("rows", costs, n, epsilon, LIFE.format(epsilon=epsilon), HISTORY, 1, made=True)
 
 
 def _directions(epsilon: float, n: int, asked: Repeated, half: float) -> WayPlan:
-    """Random directions after scaling by the law that bounds all ways; by formula, with values that may be anything."""
-    periods = asked.periods
-    values, vectors = np.linalg.eigh(law_of(periods, asked.most_changes))
-    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-    scale = half**2 * directions_factor(epsilon) * float(np.trace(root))
-    steps = np.diff(np.eye(periods), axis=0)
-    variances = (
-        scale * float(np.trace(root)) / periods,
-        scale * float(root.sum()) / periods**2,
-        scale * float(np.trace(steps @ root @ steps.T)) / (periods - 1),
-    )
-    keeps, promise = "its history", LIFE.format(epsilon=epsilon)
-    return _way("directions", variances, n, epsilon, promise, keeps, 1)
+    costs = [half**2 * cost for cost in plan_directions(epsilon, asked).costs]
+    return _way("directions", costs, n, epsilon, LIFE.format(epsilon=epsilon), HISTORY, 1, made=True)

@@ -26,6 +26,7 @@ from ...mechanisms.documents.bundle import Bundle
 from ...mechanisms.errors import InputError, unwired
 from ...mechanisms.exactness.verification import MAX_BIAS, Verdict, Verification, verification_of
 from ...mechanisms.key_value import KeyValueMechanism
+from ...mechanisms.over_time import Directions
 from ...mechanisms.over_time.way import Way
 from ...mechanisms.printable import shortened
 from ...mechanisms.promise import Metric, Promise, Pure
@@ -429,13 +430,40 @@ def _over_time(way: Way, n: int) -> Front:
     promise, odds, believed = promise_words(way.promise, 0.0)
     whole = f"The budget is that of a person's reports in all of {way.periods:,} periods together, whatever they hold."
     turns = f"A person reports in {way.reports:,} of {way.periods:,} periods, which a public draw names."
+    what = "A whole history of each person."
+    if way.protects == "pattern":
+        what = "The values of each person, of those who changed them at the same times."
+        whole = "When a person's values change or come back shows: of a whole life nothing is promised."
+        turns = "A person reports in every period, the same again while the value stays."
     return replace(
         one,
-        protects=(f"A whole history of each person. {whole}", *one.protects),
+        protects=(f"{what} {whole}", *one.protects),
         promise=promise,
         odds=odds,
         sends=(turns, *one.sends),
         line=(str(way.promise), believed, one.line[2]),
+    )
+
+
+@_front.register(Directions)
+def _of_histories(way: Directions, n: int) -> Front:
+    promise, odds, believed = promise_words(way.promise, 0.0)
+    return Front(
+        protects=(
+            f"A whole history of each person. {ON_THE_DEVICE} The budget is that of one report of all {way.periods:,} "
+            "periods, whatever they hold.",
+            NOT_PROTECTED,
+        ),
+        promise=promise,
+        odds=odds,
+        sends=(
+            f"When the last period ends, a random number, and which of the {way.directions:,} directions that it makes "
+            "was drawn; those that agree with the person's history are likelier.",
+        ),
+        errors=("What the means of periods are within, optldp plan says before, and estimate after.", OF_THESE),
+        recommends=_proof(way),
+        users=n,
+        line=(str(way.promise), believed, "as planned"),
     )
 
 

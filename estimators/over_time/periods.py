@@ -63,6 +63,18 @@ class PeriodMeans(Estimate):
         """Return the interval of each by itself."""
         return normal_interval(self.value, self.std_error, confidence, -math.inf, math.inf)
 
+    def affine(self, scale: float, shift: float) -> PeriodMeans:
+        """Return the same times a scale, and shifted.
+
+        Example
+        -------
+        >>> import numpy as np
+        >>> from optldp.estimators.over_time import PeriodMeans
+        >>> PeriodMeans(np.array([1]), np.array([2.0]), np.eye(1), np.array([9])).affine(10, 1).value.tolist()
+        [21.0]
+        """
+        return replace(self, value=scale * self.value + shift, covariance=scale**2 * self.covariance)
+
     def average(self) -> PeriodMeans:
         """Return the average over the periods, each counted alike, under the last period."""
         weights = np.full((1, self.periods.size), 1 / self.periods.size)
@@ -166,3 +178,49 @@ def estimate_periods(
         target=each[0].target,
     )  # fmt: skip
     return found if smooth is None else found.smoothed(smooth)
+
+
+def joined(series: Sequence[PeriodMeans]) -> PeriodMeans:
+    """Return one series of several, whose users are different ones: as of ways or tables that followed each other.
+
+    Of a period that is in several it is their average with the least variance.
+
+    Parameters
+    ----------
+    series : sequence of PeriodMeans
+
+    Returns
+    -------
+    series : PeriodMeans
+
+    Raises
+    ------
+    InputError
+        No series, or targets that differ.
+
+    Source: generalised least squares (Aitken, 1936).
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp.estimators.over_time import PeriodMeans, joined
+    >>> first = PeriodMeans(np.array([1, 2]), np.array([1.0, 2.0]), np.eye(2), np.array([50, 50]))
+    >>> second = PeriodMeans(np.array([2, 3]), np.array([4.0, 5.0]), np.eye(2), np.array([50, 50]))
+    >>> both = joined([first, second])
+    >>> both.value.round(9).tolist(), both.covariance.diagonal().round(9).tolist(), both.n.tolist()
+    ([1.0, 3.0, 5.0], [1.0, 0.5, 1.0], [50, 100, 50])
+    """
+    if not series or len({one.target for one in series}) > 1:
+        raise InputError(f"there must be series about the same people, got {len(series)} of several targets or none")
+    periods, place = np.unique(np.concatenate([one.periods for one in series]), return_inverse=True)
+    cells = np.eye(periods.size)[place]
+    own = np.zeros((place.size, place.size))
+    at = 0
+    for one in series:
+        many = one.periods.size
+        own[at : at + many, at : at + many] = np.linalg.inv(one.covariance)
+        at += many
+    covariance = np.linalg.inv(cells.T @ own @ cells)
+    value = covariance @ (cells.T @ (own @ np.concatenate([one.value for one in series])))
+    n = np.bincount(place, weights=np.concatenate([one.n for one in series])).astype(int)
+    return replace(series[0], periods=periods, value=value, covariance=covariance, n=n)

@@ -79,7 +79,7 @@ export async function parseBundle(text) {
   const file = asObject("the file", readJson(text));
   if (file.format !== BUNDLE) refuse(`format must be "${BUNDLE}", got ${shown(file.format)}`);
   const { checksum: _, ...members } = file;
-  const placed = readMember(members);
+  const placed = readMember(members); // no table, by its format
   const [epsilons, columns] = [placed.epsilons, placed.columns].map((list) => Object.freeze([...list]));
   const facts = { kind: kindOf(file), epsilons, columns, checksum: await fittingChecksum(file) };
   const mechanism = /** @type {Mechanism} */ (Object.freeze(facts));
@@ -87,8 +87,10 @@ export async function parseBundle(text) {
   return mechanism;
 }
 
-/** @type {(members: JsonObject) => Placed<any>} */
-function readMember(members) {
+/** A mechanism inside another: a table, or a bundle of a kind that is here. @type {(members: JsonObject) =>
+ * Placed<any>} */
+export function readMember(members) {
+  if (members.format === FORMAT) return placedNumbers(members);
   if (members.format !== BUNDLE) refuse(`format must be "${BUNDLE}", got ${shown(members.format)}`);
   const kind = kindOf(members);
   if (!Object.hasOwn(KINDS, kind)) {
@@ -207,7 +209,7 @@ function readAttributes(members) {
 }
 
 /** A double as a whole number of 2^-80, which budgets from 1e-6 to 16 are. @type {(x: number) => bigint} */
-const exactly = (x) => BigInt(x * 2 ** 80);
+export const exactly = (x) => BigInt(x * 2 ** 80);
 
 /** A value is a list of a value as the level takes it and the level's number, from 0, the most private.
  * @type {(members: JsonObject, kind: string) => Placed<{ level: number, value: any }>} */
@@ -218,7 +220,7 @@ function readLevels(members, kind) {
     const level = asObject("a level", document);
     const name = level.format === FORMAT ? "number" : kindOf(level);
     if (!LEVELS_OF[kind].includes(name)) refuse(`a level must be one of ${LEVELS_OF[kind]}, got ${shown(level.kind ?? null)}`);
-    return name === "number" ? placedNumbers(level) : readMember(level);
+    return readMember(level);
   });
   const some = levels.length >= 2 && levels.length <= MOST_LEVELS;
   if (!some) refuse(`there must be 2 to ${MOST_LEVELS} levels, got ${levels.length}`);

@@ -35,7 +35,10 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
     from ..compact_tables.floor_and_windows import FloorForm
     from ..key_value.response import KeyValueResponse
     from ..key_value.unary import KeyValueUnary
+    from ..over_time.directions import Directions
+    from ..over_time.memoised import Memoised
     from ..over_time.panel import Panel
+    from ..over_time.rows import HistoryRows
     from ..third_party.seeded_hashing import SeededHashing
 
     kinds = (
@@ -50,6 +53,9 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
         KeyValueResponse,
         AttributeSampling,
         Panel,
+        HistoryRows,
+        Memoised,
+        Directions,
         FloorForm,
     )
     return {name: kind for kind in kinds for name in kind.names()}

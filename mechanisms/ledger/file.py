@@ -47,14 +47,14 @@ SETTINGS = {
     "fullfsync": "ON",  # macOS: fsync alone leaves data in the disk's own cache
 }
 
-_ONE_CONNECTION = RLock()
+ONE_CONNECTION = RLock()
 """Held while a connection is open; taken before a fork and released after it in both processes."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=_ONE_CONNECTION.acquire,
-        after_in_parent=_ONE_CONNECTION.release,
-        after_in_child=_ONE_CONNECTION.release,
+        before=ONE_CONNECTION.acquire,
+        after_in_parent=ONE_CONNECTION.release,
+        after_in_child=ONE_CONNECTION.release,
     )
 
 
@@ -77,7 +77,7 @@ def ledger_transaction(path: Path, key: bytes, *, writes: bool) -> Iterator[Ledg
     InputError
         No file, a file that is not a ledger of this key or not as it was left, or one that cannot be used now.
     """
-    with _ONE_CONNECTION, _one_line(path):
+    with ONE_CONNECTION, _one_line(path):
         _require_ledger_file(path)
         with closing(_connect(path)) as connection:
             connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
@@ -94,7 +94,7 @@ def create_ledger_file(path: Path, key: bytes, budget: float) -> None:
         Something is at the path already, or nothing can be written there.
     """
     _require_no_journal(path, *_JOURNALS)
-    with _ONE_CONNECTION, _one_line(path):
+    with ONE_CONNECTION, _one_line(path):
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, OWNER_ONLY))
         except FileExistsError:

@@ -25,6 +25,7 @@ from .book import LedgerBook
 from .booked import BookedMechanism, booked
 from .file import create_ledger_file, ledger_transaction
 from .record import Record
+from .rounded import at_least
 from .seals import checked_key
 
 Value = float | np.number | str | Mapping[str, float]
@@ -160,7 +161,7 @@ class Ledger:
         """Return the sum of epsilons that a user has spent, rounded up if it is no double."""
         name = user_name(user)
         with self._transaction(writes=False) as book:
-            return _at_least(_total(book.records(book.seals.digest("user", name))))
+            return at_least(_total(book.records(book.seals.digest("user", name))))
 
     def report(
         self,
@@ -268,7 +269,7 @@ class Ledger:
         return GivenReports(
             [source.read(each.text) for each in given],
             sum(each.new for each in given),
-            _at_least(max((each.spent for each in given), default=Fraction(0))),
+            at_least(max((each.spent for each in given), default=Fraction(0))),
         )
 
     def mark(self) -> str:
@@ -334,15 +335,9 @@ def _require_budget(budget: float, records: list[Record], epsilon: float) -> Non
     spent = _total(records) + Fraction(epsilon)
     if spent > Fraction(budget):
         raise BudgetError(
-            f"a user's epsilons must sum to at most {budget!r}, got {_at_least(spent)!r} with this report: "
+            f"a user's epsilons must sum to at most {budget!r}, got {at_least(spent)!r} with this report: "
             "repeat the report already given, or stop"
         )
-
-
-def _at_least(exact: Fraction) -> float:
-    """The smallest double that is not below."""
-    nearest = float(exact)
-    return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
 
 
 def _checked_budget(budget: object) -> float:

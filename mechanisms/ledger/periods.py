@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import os
-import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..errors import InputError
-from ..files.identifier import table_identifier
 from ..over_time.way import Way
-from ..sampling.random_words import random_words
 from ..user_name import user_name
-from .file import OWNER_ONLY, SETTINGS, WAIT_SECONDS
-
-FORMAT = "optldp-periods/1"
-
-SCHEMA = (
-    "CREATE TABLE about (format TEXT NOT NULL, way TEXT NOT NULL, latest INTEGER NOT NULL)",
-    "CREATE TABLE reports (user TEXT NOT NULL, period INTEGER NOT NULL, report TEXT NOT NULL, "
-    "PRIMARY KEY (user, period)) WITHOUT ROWID",
-)
-
-AT_ONCE = 500
-"""Names that one question to the database holds; SQLite takes 999 in every version."""
+from .period_book import PeriodBook, PeriodFile
+from .remembered import drawn_reports, draws_of, note_values
+from .rounded import at_least
 
 
 @dataclass(frozen=True)
@@ -41,6 +31,9 @@ class PeriodReports:
         How many were drawn now; the others had been drawn before and cost nothing.
     late : int
         Users whose turn it was in a period that had ended already: nothing is drawn for them.
+    withheld : int
+        Users whose turn it is and who send nothing, as their report was forgotten, or as another copy of the state may
+        have sent one: it counts as spent.
 
     Example
     -------
@@ -52,6 +45,7 @@ class PeriodReports:
     reports: list[str | None]
     new: int
     late: int
+    withheld: int = 0
 
     @property
     def repeated(self) -> int:
@@ -59,31 +53,63 @@ class PeriodReports:
         return sum(report is not None for report in self.reports) - self.new
 
 
+@dataclass(frozen=True)
+class PeriodLife:
+    """What a user has sent in all.
+
+    Attributes
+    ----------
+    user : str
+    periods : list of int
+        In which the user sent reports, as far as the state knows.
+    spent : float
+        The epsilon that counts as spent, of what a lost copy may have sent too; rounded up if it is no double.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.ledger import PeriodLife
+    >>> PeriodLife("ann", [3], 1.0).spent
+    1.0
+    """
+
+    user: str
+    periods: list[int]
+    spent: float
+
+
 class PeriodState:
     """A file of the reports of one way over time, for one user's device or for many users in one place.
 
     A report is on disk before it is returned, so that whatever is interrupted, the same period has the same report
-    again, and no period a second draw. It holds names, periods and reports, and no values.
+    again, and no period a second draw. It holds the way, names, turns, periods and reports, and no values but where
+    the way is of histories: these are kept until the user's report is drawn.
 
     - A period that is asked for again has the reports that it had, whatever the values are now.
     - Time does not run backwards: after a later period was asked for, an earlier one has the reports that were drawn
       then, and no new ones. So a clock that is set back spends nothing.
-    - A user sends at most as many reports as the way allows, ever.
+    - A user sends at most as many reports as the way allows, ever; who has sent them sends nothing.
+    - What is lost counts as spent. A mark in a second file says how far the state had come. A state that is behind its
+      mark is an old copy, and one that is missing beside its mark was lost: in no period up to the mark's is anything
+      drawn that the file does not hold. Without its mark a state draws nothing new in the period that is asked for,
+      once. Where devices draw turns, users of whom such a state knows nothing have spent all.
 
-    A file that is lost is not noticed by the file: a new one may draw a second report in the same period, and no
-    other, as turns follow from names.
+    State and mark restored together from one copy are not noticed: keep the mark where no copies are made of it.
 
     Parameters
     ----------
     path : path
         Made if nothing is there, readable by its owner alone.
-    way : Way
-        The file is bound to it; proved by who loads it.
+    way : Way, optional
+        The file is bound to it; proved by who loads it. Default: the one that the file is of.
+    user : str, optional
+        The file is bound to this user, as on a device.
+    mark : path, optional
+        Of the second file. Default: beside the first, with ".mark" after its name.
 
     Raises
     ------
     InputError
-        A file of another way, or of something else, or one that cannot be used.
+        A file of another way or user, or of something else, or one that cannot be used.
 
     Example
     -------
@@ -97,31 +123,63 @@ class PeriodState:
     ...     state = PeriodState(Path(folder, "state.db"), way)
     ...     first = state.reports(6, ["ann", "bo"], ["yes", "no"])
     ...     again = state.reports(6, ["ann", "bo"], ["no", "no"])
-    >>> first.reports[1], first.reports == again.reports, (first.new, again.new)
-    (None, True, (1, 0))
+    ...     lives = state.lives()
+    >>> first.reports[1], first.reports == again.reports, (first.new, again.new), lives
+    (None, True, (1, 0), [PeriodLife(user='ann', periods=[6], spent=1.0)])
     """
 
-    def __init__(self, path: str | os.PathLike[str], way: Way) -> None:
-        self._path, self._way = Path(os.path.abspath(path)), way
-        self.is_new = not os.path.lexists(self._path)
-        """Whether there was no file before: where there should have been one, it was lost."""
-        if self.is_new:
-            self._create()
-        with self._transaction():
-            pass  # refuses what is no such file
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        way: Way | None = None,
+        *,
+        user: str | None = None,
+        mark: str | os.PathLike[str] | None = None,
+    ) -> None:
+        where = Path(os.path.abspath(path))
+        beside = where.with_name(f"{where.name}.mark") if mark is None else Path(os.path.abspath(mark))
+        self._file = PeriodFile(where, beside, way, None if user is None else user_name(user).decode())
+        self.is_new = self._file.is_new
+        """Whether there was no file before."""
+
+    @property
+    def way(self) -> Way:
+        """The way that it is of."""
+        return self._file.way
 
     @property
     def latest(self) -> int:
         """The last period that was asked for, 0 for none."""
-        with self._transaction() as connection:
-            return self._latest(connection)
+        with self._file.transaction() as book:
+            return book.about.latest
 
-    def sent(self, user: str) -> list[int]:
-        """Return the periods in which a user has sent reports."""
-        with self._transaction() as connection:
-            name = user_name(user).decode()
-            found = connection.execute("SELECT period FROM reports WHERE user = ? ORDER BY period", (name,))
-            return [period for (period,) in found]
+    @property
+    def lost(self) -> int:
+        """Until this period another copy may have sent reports that this one does not hold; 0 for none."""
+        with self._file.transaction() as book:
+            return book.about.lost
+
+    def lives(self, user: str | None = None) -> list[PeriodLife]:
+        """Return what a user, or each who has sent reports or drawn turns, has sent and spent, by their names."""
+        name = None if user is None else user_name(user).decode()
+        with self._file.transaction() as book:
+            sent = book.periods(name)
+            return [PeriodLife(one, mine, self._spent(book, one, mine)) for one, mine in sent.items()]
+
+    def _spent(self, book: PeriodBook, name: str, sent: list[int]) -> float:
+        report: Any = self.way.mechanism
+        if self.way.remembers == "draws":
+            return at_least(draws_of(self.way, book, name) * Fraction(report.epsilon))
+        return at_least(len({*sent, *self._maybe_sent(book, name)}) * Fraction(report.epsilon))
+
+    def forget(self, user: str | None = None) -> int:
+        """Forget the reports of a user or of all, and return how many: what was spent stays booked.
+
+        Whoever asks for them again gets nothing, and nothing new is drawn in their place.
+        """
+        name = None if user is None else user_name(user).decode()
+        with self._file.transaction() as book:
+            return book.forget(name)
 
     def reports(self, period: int, users: Sequence[str], values: Sequence[Any]) -> PeriodReports:
         """Return the reports of users in a period, all booked or none; who is not in turn sends none.
@@ -143,83 +201,54 @@ class PeriodState:
         names = [user_name(user).decode() for user in users]
         if len(set(names)) < len(names) or len(values) != len(names):
             raise InputError("a period has one value of each user, got a user twice or values of others: correct it")
-        chosen = [row for row, mine in enumerate(self._way.in_turn(names, period).tolist()) if mine]
-        with self._transaction() as connection:
-            late = period < self._latest(connection)
-            known = self._known(connection, period, [names[row] for row in chosen])
+        way = self.way
+        mine = way.in_turn(names, way.checked_period(period)) if way.named_turns else None
+        with self._file.transaction(period) as book:
+            about = book.about
+            if about.user is not None and any(name != about.user for name in names):
+                raise InputError("a state of one user must be asked for that user alone, got others: name their own")
+            if mine is None:
+                mine = way.are_turns(self._drawn_turns(book, names), period)
+            chosen = [row for row, own in enumerate(mine.tolist()) if own]
+            known = book.reports(period, [names[row] for row in chosen])
             lacking = [row for row in chosen if names[row] not in known]
-            drawn = {} if late or not lacking else dict(zip(lacking, self._drawn(values, lacking), strict=True))
-            connection.executemany(
-                "INSERT INTO reports VALUES (?, ?, ?)", ((names[row], period, text) for row, text in drawn.items())
-            )
-            connection.execute("UPDATE about SET latest = max(latest, ?)", (period,))
+            lost, late = period <= about.lost, period < about.latest
+            if way.remembers == "values":
+                unsent = [row for row, name in enumerate(names) if name not in known]
+                note_values(way, book, period, [names[row] for row in unsent], [values[row] for row in unsent])
+            drawn = {}
+            if lacking and not lost and not late:
+                drawn = dict(zip(lacking, drawn_reports(way, book, names, values, lacking), strict=True))
+            book.add(period, {names[row]: text for row, text in drawn.items()})
         found: list[str | None] = [None] * len(names)
         for row in chosen:
             found[row] = known.get(names[row], drawn.get(row))
-        return PeriodReports(found, len(drawn), len(lacking) if late else 0)
-
-    def _drawn(self, values: Sequence[Any], rows: Sequence[int]) -> list[str]:
-        inputs, words = self._way.inputs, random_words(None)
-        held = inputs.sampled(inputs.admitted([values[row] for row in rows]), words)
-        return self._way.to_text(self._way.draw(held, words))
-
-    @staticmethod
-    def _known(connection: sqlite3.Connection, period: int, names: Sequence[str]) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for start in range(0, len(names), AT_ONCE):
-            some = names[start : start + AT_ONCE]
-            marks = ", ".join("?" * len(some))
-            asked = f"SELECT user, report FROM reports WHERE period = ? AND user IN ({marks})"
-            found.update(connection.execute(asked, (period, *some)).fetchall())
-        return found
-
-    @staticmethod
-    def _latest(connection: sqlite3.Connection) -> int:
-        return connection.execute("SELECT latest FROM about").fetchone()[0]
-
-    def _create(self) -> None:
-        with self._one_line():
-            os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, OWNER_ONLY))
-            with closing(self._connected()) as connection:
-                connection.execute("BEGIN EXCLUSIVE")
-                for statement in SCHEMA:
-                    connection.execute(statement)
-                connection.execute("INSERT INTO about VALUES (?, ?, 0)", (FORMAT, table_identifier(self._way)))
-                connection.execute("COMMIT")
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """A connection on which nobody else may write meanwhile; what goes wrong in the block writes nothing."""
-        with self._one_line(), closing(self._connected()) as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            mine, found = table_identifier(self._way), connection.execute("SELECT format, way FROM about").fetchall()
-            if len(found) != 1 or found[0][0] != FORMAT:
-                raise InputError(
-                    f"the state {str(self._path)!r} must be of format {FORMAT}, got another: name its file"
-                )
-            way = found[0][1]
-            if way != mine:
-                raise InputError(
-                    f"the state {str(self._path)!r} must be of way {mine}, got that of {way}: name its own"
-                )
-            yield connection
-            connection.execute("COMMIT")
-
-    def _connected(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            f"{self._path.as_uri()}?mode=rw", uri=True, timeout=WAIT_SECONDS, isolation_level=None
+        forgotten = sum(report is None for report in known.values())
+        return PeriodReports(
+            found, len(drawn), len(lacking) if late and not lost else 0, forgotten + (len(lacking) if lost else 0)
         )
-        for name, value in SETTINGS.items():
-            connection.execute(f"PRAGMA {name} = {value}").fetchall()
-        return connection
 
-    @contextmanager
-    def _one_line(self) -> Iterator[None]:
-        """Turn errors of SQLite and the system into an InputError."""
-        try:
-            yield
-        except (sqlite3.Error, OSError) as error:
-            raise InputError(
-                f"the state {str(self._path)!r} must be a file of {FORMAT} that can be written, got "
-                f"{type(error).__name__}: {error}"
-            ) from None
+    def _drawn_turns(self, book: PeriodBook, names: Sequence[str]) -> np.ndarray:
+        """The turns (N, r) of users: those that they have, or new ones; where a state was lost, none."""
+        way: Any = self.way
+        found = book.turns(names)
+        lacking = [name for name in names if name not in found]
+        none = np.zeros((len(lacking), way.reports), dtype=np.int64)
+        drawn = none if book.about.lost else way.drawn_turns(len(lacking))
+        new = dict(zip(lacking, drawn.tolist(), strict=True))
+        book.add_turns(new)
+        found |= new
+        return np.array([found[name] for name in names]).reshape(-1, way.reports)
+
+    def _maybe_sent(self, book: PeriodBook, name: str) -> list[int]:
+        """The periods in which a lost copy may have sent a report of a user."""
+        way, lost = self.way, book.about.lost
+        if not lost:
+            return []
+        every = np.arange(1, lost + 1)
+        if way.named_turns:
+            return every[way.in_turn([name] * lost, every)].tolist()
+        turns = book.turns([name]).get(name)
+        if turns is None or not any(turns):
+            return every[: way.reports].tolist()
+        return every[way.are_turns(np.array([turns]), every)].tolist()

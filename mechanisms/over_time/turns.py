@@ -5,13 +5,16 @@ before it (8 bytes, the lowest first), the user in UTF-8 as the ledger writes na
 m places as floor(W m / 2^64), so that every program in any language picks the same.
 """
 
-import hashlib
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from hashlib import sha256
 
 import numpy as np
 
 TAG = b"optldp-turn/1"
+
+DIGEST_BYTES = 32
+"""Of SHA-256."""
 
 LARGEST_TOTAL = 2**31
 """Below it the product of half a word and a number of places is exact in 64 bits."""
@@ -25,14 +28,10 @@ def turn_words(salt: bytes, users: Sequence[bytes], number: int) -> np.ndarray:
     >>> turn_words(bytes(16), [b"ann", b"bo"], 0)
     array([9063613175810504058, 3134818047600637579], dtype=uint64)
     """
-    begun = hashlib.sha256(_framed(TAG) + _framed(salt))
-    last = _framed(struct.pack("<Q", number))
-    digests = bytearray()
-    for user in users:
-        whole = begun.copy()
-        whole.update(_framed(user) + last)
-        digests += whole.digest()[:8]
-    return np.frombuffer(bytes(digests), dtype="<u8").astype(np.uint64)
+    first, last = _framed(TAG) + _framed(salt), _framed(struct.pack("<Q", number))
+    begun = [first + struct.pack("<Q", size) for size in range(max(map(len, users), default=0) + 1)]
+    digests = b"".join([sha256(begun[len(user)] + user + last).digest() for user in users])
+    return np.frombuffer(digests, dtype="<u8")[:: DIGEST_BYTES // 8].astype(np.uint64)
 
 
 def places_of(drawn: np.ndarray, many: int) -> np.ndarray:
@@ -48,37 +47,41 @@ def places_of(drawn: np.ndarray, many: int) -> np.ndarray:
     return ((high * many64 + (low * many64 >> half)) >> half).astype(np.int64)
 
 
-def even_turns(salt: bytes, users: Sequence[bytes], periods: int, reports: int) -> np.ndarray:
+Word = Callable[[int], np.ndarray]
+"""Returns word i (N,) of each of N users, by its number i."""
+
+
+def even_turns(word: Word, periods: int, reports: int) -> np.ndarray:
     """Return different periods (N, reports) of each user, from 1 on and rising; every set of them is as likely.
 
     Source: Floyd's algorithm for random samples (Bentley and Floyd, 1987).
 
     Example
     -------
-    >>> even_turns(bytes(16), [b"ann", b"bo"], 12, 3)
+    >>> even_turns(lambda number: turn_words(bytes(16), [b"ann", b"bo"], number), 12, 3)
     array([[ 5,  7, 11],
            [ 1,  2, 11]])
     """
-    chosen = np.zeros((len(users), reports), dtype=np.int64)
-    for number in range(reports):
+    chosen = places_of(word(0), periods - reports + 1)[:, None] + 1
+    for number in range(1, reports):
         last = periods - reports + number
-        drawn = places_of(turn_words(salt, users, number), last + 1) + 1
-        taken = (chosen[:, :number] == drawn[:, None]).any(axis=1)
-        chosen[:, number] = np.where(taken, last + 1, drawn)
+        drawn = places_of(word(number), last + 1) + 1
+        taken = (chosen == drawn[:, None]).any(axis=1)
+        chosen = np.column_stack([chosen, np.where(taken, last + 1, drawn)])
     return np.sort(chosen, axis=1)
 
 
-def shared_turns(salt: bytes, users: Sequence[bytes], shares: Sequence[int]) -> np.ndarray:
+def shared_turns(word: Word, shares: Sequence[int]) -> np.ndarray:
     """Return one period (N, 1) of each user, from 1 on, with probabilities in proportion to whole numbers.
 
     Example
     -------
-    >>> shared_turns(bytes(16), [b"ann", b"bo"], [1, 0, 3])
+    >>> shared_turns(lambda number: turn_words(bytes(16), [b"ann", b"bo"], number), [1, 0, 3])
     array([[3],
            [1]])
     """
     ends = np.cumsum(shares)
-    drawn = places_of(turn_words(salt, users, 0), int(ends[-1]))
+    drawn = places_of(word(0), int(ends[-1]))
     return np.searchsorted(ends, drawn, side="right")[:, None] + 1
 
 

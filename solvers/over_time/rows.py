@@ -109,7 +109,7 @@ def best_rows(
     ([0.167, 0.333, 0.5], 36.0)
     """
     rows = candidates / reach(candidates, changes)[:, None]
-    varies = noise + np.einsum("ij,jk,ik->i", rows, spread, rows)
+    varies = noise + np.einsum("ij,ij->i", rows @ spread, rows)
     shares, kept = np.full(len(rows), 1 / len(rows)), np.arange(len(rows))
     for _ in range(int(min(STEPS, max(1, WORK / (rows.size * rows.shape[1]))))):
         each, trace = _directions(rows[kept], shares[kept], varies[kept], workload)
@@ -123,7 +123,7 @@ def best_rows(
     information = (rows[used] * (mine / varies[used])[:, None]).T @ rows[used]
     inverse = np.linalg.inv(information)
     value = float(np.trace(workload @ inverse))
-    whole = np.einsum("ij,jk,ik->i", rows, inverse @ workload @ inverse, rows) / varies
+    whole = np.einsum("ij,ij->i", rows @ (inverse @ workload @ inverse), rows) / varies
     return RowDesign(rows[used], mine, varies[used], information, value, value**2 / float(whole.max()))
 
 

@@ -32,6 +32,8 @@ class Case:
         """A value of one user, as a ledger takes it."""
         if "attributes" in self.name:
             return {"pay": 15.0, "more": 30.0}
+        if "directions" in self.name:
+            return {"1": 15.0, "2": 15.0, "3": 30.0}
         if "pairs" in self.name:
             return {"cook": 15.0}
         if self.name == "places":

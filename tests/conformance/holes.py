@@ -3,13 +3,15 @@ listed and no longer refused."""
 
 from collections.abc import Mapping
 
+from optldp.mechanisms.over_time import Way
+
 from ..small_channels import COMBINATIONS, DRAWN_BY, SMALL
 
 EVERY = {**SMALL, **COMBINATIONS}
 OTHERS = tuple(DRAWN_BY)
 LEVELS = tuple(name for name in EVERY if "levels" in name)
 ATTRIBUTES = tuple(name for name in EVERY if "attributes" in name)
-WAYS = tuple(name for name in EVERY if "panel" in name)
+WAYS = tuple(name for name, made in EVERY.items() if isinstance(made, Way))
 PAIRS = tuple(name for name in EVERY if "pairs" in name)
 
 OVER_TIME = {WAYS: "reports are of a period, with a state: tests/designer/commands/test_over_time.py"}
@@ -50,6 +52,7 @@ HOLES: Mapping[str, Mapping[tuple[str, ...], str]] = {
     },
     "audited": {
         OTHERS: "draws no reports",
+        ("directions of numbers",): "each report has a seed of its own and comes once",
         ("delta",): "an audit bounds log-ratios from below, and (epsilon, delta) bounds none from above",
     },
 }

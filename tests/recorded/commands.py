@@ -11,7 +11,10 @@ Words = tuple[str, ...]
 
 NUMBERS = ("numbers", "intervals", "wave", "unit", "floor")
 CATEGORIES = ("categories", "bits", "hashes", "subsets", "points", "adopted")
-DRAWN = tuple(name for name in SMALL if DRAWN_BY.get(name) != "none")
+REMEMBERS = tuple(name for name, made in SMALL.items() if getattr(made, "remembers", ""))
+"""Ways whose reports need a state, which draws by no seed."""
+
+DRAWN = tuple(name for name in SMALL if DRAWN_BY.get(name) != "none" and name not in REMEMBERS)
 SAMPLED = tuple(name for name in DRAWN if name not in DRAWN_BY)
 
 ALONE = (*(name for name in MEAN_METHODS if name not in ("ua", "uwa")), "bias-aware")

@@ -19,6 +19,7 @@ from ....mechanisms.budget import check_epsilon
 from ....mechanisms.compact_tables.floor_and_windows import FloorForm, expanded
 from ....mechanisms.documents.bundle import Bundle
 from ....mechanisms.key_value import KeyValueMechanism
+from ....mechanisms.over_time import Directions
 from ....mechanisms.over_time.way import Way
 from ....mechanisms.promise import Approximate
 from .attributes import AttributeKind, rows_to_try
@@ -105,6 +106,11 @@ def _(mechanism: AttributeSampling, epsilon: float | None, rng: np.random.Genera
 @_kind.register
 def _(mechanism: Way, epsilon: float | None, rng: np.random.Generator, outside: bool) -> Kind:
     return _kind(mechanism.mechanism, epsilon, rng, outside)  # of one report: turns depend on no value
+
+
+@_kind.register
+def _(mechanism: Directions, epsilon: float | None, rng: np.random.Generator, outside: bool) -> Kind:
+    raise InputError("an audit counts reports that come again, got directions of a seed for each: verify it")
 
 
 def _require_inside(outside: bool) -> None:

@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from .kind import Checked, Service
     from .options import CountOptions, EstimateOptions
 
-WAYS = ("auto", "panel", "fresh")
+WAYS = ("auto", "panel", "fresh", "rows", "directions", "memoised")
 """Values of --way."""
+
+TURNS = ("names", "devices")
+"""Values of --turns."""
 
 
 BY_PERIOD = (
@@ -51,7 +54,18 @@ class Ways(BundleKind[Way]):
         asked, epsilon = options.repeated(options.of or "each"), options.budgets.epsilons[0]
         one = replace(options, periods=None, changes=None, answers="on-time", of=None, way="auto")
         chosen = (_of_categories if options.categorical else _of_numbers)(one, asked, epsilon, options.way)
-        made = design_panel(chosen.mechanism, chosen.life, asked.periods, chosen.reports)
+        rotates = chosen.way == "panel" and asked.protects.startswith("span")
+        by_devices = _by_devices(options.turns)
+        if chosen.build is not None:
+            options.refuse(f"of a panel, and way {chosen.way} has turns of its own", "--turns")
+            made = chosen.build()
+        elif rotates or chosen.life is None:
+            reports = chosen.reports // -(-asked.periods // asked.span)
+            made = design_panel(
+                chosen.mechanism, epsilon, asked.periods, reports, span=asked.span, by_devices=by_devices
+            )
+        else:
+            made = design_panel(chosen.mechanism, chosen.life, asked.periods, chosen.reports, by_devices=by_devices)
         title = f"{chosen.way} over {asked.periods} periods, {chosen.reports} of {asked.periods} reported by a user"
         notes = [*chosen.notes, *([] if options.public or options.categorical else [CARRIED])]
         return Designed(made, notes, chosen.more | {"way": chosen.way, "life_epsilon": chosen.life}, title=title)
@@ -96,6 +110,9 @@ class Ways(BundleKind[Way]):
             "periods": made.periods,
             "reports": made.reports,
             "epsilon_of_a_report": made_of(made).epsilon,
+            "life_epsilon": made.life_epsilon,
+            "span": made.span,
+            "turns": "names" if made.named_turns else "devices",
             "device_keeps": made.keeps,
             "max_log_ratio": made.max_log_ratio,
             "method": made_of(made).provenance.method,
@@ -119,6 +136,12 @@ def made_of(way: Way) -> Any:
     return way.mechanism
 
 
+def _by_devices(turns: str) -> bool:
+    if turns not in TURNS:
+        raise InputError(f"--turns must be one of {', '.join(TURNS)}, got {turns!r:.40}")
+    return turns == "devices"
+
+
 def said_promise(way: Way) -> str:
     """Return the promise of a way in one sentence."""
     return way.promised.format(epsilon=f"{way.epsilon:g}", factor=f"{math.exp(way.epsilon):.3g}")
@@ -129,11 +152,13 @@ class _Chosen:
     """A way, what it spends in a life, how often a user reports, and what makes the mechanism of a budget."""
 
     way: str
-    life: float
+    life: float | None
     reports: int
     mechanism: Callable[[float], Any]
     notes: list[str]
     more: dict[str, Any]
+    build: Callable[[], Way] | None = None
+    """Makes it, where it is no panel of mechanisms."""
 
 
 def _of_numbers(options: DesignOptions, asked: Repeated, epsilon: float, way: str) -> _Chosen:
@@ -145,23 +170,66 @@ def _of_numbers(options: DesignOptions, asked: Repeated, epsilon: float, way: st
     prior, notes = options.prior()
     with spinner("planning") as told:
         ways = plan_over_time(prior, epsilon, 1, asked, progress=lambda budget: told(f"epsilon {budget:.3g}"))
-    found = ways[0] if way == "auto" else next(each for each in ways if each.way == way)
-    assert found.life_epsilon is not None  # of all that are made
+    found = ways[0] if way == "auto" else next((each for each in ways if each.way == way), None)
+    if found is None:
+        raise InputError(f"way {way} answers when the last period ends, got --answers {asked.answers}: ask at-end")
     more = {"error_times_root_n": found.error(asked.of), "of": asked.of}
+    builds = {
+        "rows": lambda: _rows(options, prior, epsilon, asked),
+        "directions": lambda: _directions(prior, epsilon, asked),
+        "memoised": lambda: _memoised(
+            lambda share: design_numbers(options, prior, share).mechanism, epsilon, asked, len(prior.knots)
+        ),
+    }
     return _Chosen(
         found.way, found.life_epsilon, found.reports,
-        lambda share: design_numbers(options, prior, share).mechanism, notes, more,
+        lambda share: design_numbers(options, prior, share).mechanism, notes, more, builds.get(found.way),
     )  # fmt: skip
 
 
+def _memoised(made: Callable[[float], Any], epsilon: float, asked: Repeated, different: int) -> Way:
+    from ...over_time.memoised import design_memoised, memoised_values
+
+    return design_memoised(made, epsilon, asked.periods, memoised_values(asked, different))
+
+
+def _directions(prior: Any, epsilon: float, asked: Repeated) -> Way:
+    from ...over_time.directions import design_directions
+
+    return design_directions(prior, epsilon, asked)
+
+
+def _rows(options: DesignOptions, prior: Any, epsilon: float, asked: Repeated) -> Way:
+    from ...over_time.noise import Noise
+    from ...over_time.rows import design_rows, plan_rows
+    from .numbers import design_numbers
+
+    planned = plan_rows(Noise(prior), epsilon, asked)
+    return design_rows(lambda of, budget: design_numbers(options, of, budget).mechanism, planned, epsilon)
+
+
 def _of_categories(options: DesignOptions, asked: Repeated, epsilon: float, way: str) -> _Chosen:
-    """The same for categories: a panel of one report, or a report in every period."""
+    """The same for categories: a panel of one report, a report in every period, or a remembered one of each value."""
     from .categories import Categories
 
+    if way in ("rows", "directions"):
+        raise InputError(f"way {way} is for numbers, got --categorical: use --way panel")
+    if way == "memoised":
+        whole = Categories.design(replace(options, epsilons=[epsilon]))
+        different = len(whole.bundle.categories.labels)  # pyright: ignore[reportAttributeAccessIssue] -- of categories
+
+        def of_value(share: float) -> Any:
+            return Categories.design(replace(options, epsilons=[share])).bundle
+
+        build = lambda: _memoised(of_value, epsilon, asked, different)  # noqa: E731 -- made when it is asked for
+        return _Chosen(way, None, asked.periods, of_value, whole.notes, {"of": asked.of}, build)
     if way == "auto":
-        way = "panel" if asked.protects.partition(":")[0] in ("life", "pattern") else "fresh"
-    reports = asked.periods if way == "fresh" else 1
-    share = epsilon / asked.span if way == "fresh" and asked.protects != "pattern" else epsilon / reports
+        way = "fresh" if asked.protects == "event" else "panel"
+    rotates = way == "panel" and asked.protects.startswith("span")
+    reports = asked.periods if way == "fresh" else -(-asked.periods // asked.span) if rotates else 1
+    share = epsilon if rotates else (
+        epsilon / asked.span if way == "fresh" and asked.protects != "pattern" else epsilon / reports
+    )  # fmt: skip
     made = [Categories.design(replace(options, epsilons=[share]))]
     life = share * reports
 

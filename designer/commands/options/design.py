@@ -208,6 +208,15 @@ class DesignOptions(OverTimeOptions, ObjectiveOptions, MixingOptions):
             help="How to collect over --periods: auto, the best of those that keep what is to be protected, or panel.",
         ),
     ] = "auto"
+    turns: Annotated[
+        str,
+        typer.Option(
+            "--turns",
+            rich_help_panel=OVER_TIME,
+            help="Who says when a user reports: names, by a public hash that estimate checks, or devices, which draw "
+            "and keep it.",
+        ),
+    ] = "names"
     uniform_share: UniformShare = UNIFORM_SHARE
     tolerance: Annotated[
         float | None,

@@ -56,8 +56,8 @@ class DesignKind(Enum):
     OVER_TIME = (
         "a way over time",
         (
-            "--periods", "--changes", "--answers", "--protects", "--of", "--way", "--method", "--categorical",
-            *_ONE_COLUMN, *_NUMERIC,
+            "--periods", "--changes", "--answers", "--protects", "--of", "--way", "--turns", "--method",
+            "--categorical", *_ONE_COLUMN, *_NUMERIC,
         ),
     )  # fmt: skip
     LEVELS_OF_ATTRIBUTES = "levels of attributes", (*_ATTRIBUTES, *_LEVELS, "--leakage", "--n")

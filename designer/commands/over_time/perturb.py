@@ -32,6 +32,7 @@ class _Sent:
     rows: np.ndarray
     new: int
     late: int
+    withheld: int = 0
 
 
 def perturb_period(asked: PerturbOptions, kind: Kind) -> None:
@@ -41,7 +42,7 @@ def perturb_period(asked: PerturbOptions, kind: Kind) -> None:
     held = kind.held(asked, {})
     key = asked.needed("--key")
     users = read_keys(asked.data, list(held.present), key)
-    require_other_columns(key, (), held.present, (PERIOD, *kind.columns_of(way.from_text([]))))
+    require_other_columns(key, (), held.present, (PERIOD, *way.beside([]), *kind.columns_of(way.from_text([]))))
     if len(set(users.tolist())) < users.size:
         raise InputError(f"a user must be in one row of {str(asked.data)!r}, got some in several: keep one of each")
     sent = _simulated(asked, way, period, users, held.values) if asked.seed is not None else _kept(
@@ -49,7 +50,8 @@ def perturb_period(asked: PerturbOptions, kind: Kind) -> None:
     )  # fmt: skip
     rng = None if asked.seed is None else np.random.default_rng(asked.seed)
     columns = marked(kind.columns_of(sent.reports), rng)
-    whole = {key: users[sent.rows], PERIOD: np.full(sent.rows.size, period)} | columns
+    public = way.beside(users[sent.rows].astype(str).tolist())
+    whole = {key: users[sent.rows], PERIOD: np.full(sent.rows.size, period)} | public | columns
     write_columns(asked.out, whole, kind.constants(whole))
     _say(sent, way, period)
     if held.clipped:
@@ -62,6 +64,7 @@ def perturb_period(asked: PerturbOptions, kind: Kind) -> None:
         "new": sent.new,
         "repeated": int(sent.rows.size) - sent.new,
         "late": sent.late,
+        "withheld": sent.withheld,
         "clipped": held.clipped,
         "out": str(asked.out),
         "simulated": asked.seed is not None,
@@ -82,6 +85,11 @@ def _checked(asked: PerturbOptions, way: Any) -> int:
     if not asked.label.isdecimal():
         raise InputError(f"--period of a way must be a whole number from 1 to {way.periods}, got {asked.label!r:.40}")
     if asked.seed is not None:
+        if way.remembers:
+            raise InputError(
+                f"reports of {way.kind} are drawn of what a device remembers, which a simulation has no file for, got "
+                "--seed: use --state, or Python"
+            )
         asked.refuse("of a simulation, and a --state is in earnest", "--state")
     elif asked.state is None:
         raise InputError("a way over time needs --state FILE, so that nobody draws twice, got none: name one to keep")
@@ -91,7 +99,8 @@ def _checked(asked: PerturbOptions, way: Any) -> int:
 def _simulated(asked: PerturbOptions, way: Any, period: int, users: np.ndarray, values: np.ndarray) -> _Sent:
     """Reports by a numpy generator of this seed and period, which nobody keeps."""
     assert asked.seed is not None
-    rows = np.flatnonzero(way.in_turn(users.tolist(), period))
+    known = way if way.named_turns else way.named(asked.seed)
+    rows = np.flatnonzero(known.in_turn(users.tolist(), period))
     return _Sent(way.drawn(values[rows], np.random.default_rng([asked.seed, period])), rows, rows.size, 0)
 
 
@@ -99,7 +108,7 @@ def _kept(asked: PerturbOptions, way: Any, period: int, users: np.ndarray, value
     """Reports through the state: those that were drawn before, or new ones."""
     assert asked.state is not None
     state = PeriodState(asked.state, way)
-    if state.is_new and period > 1:
+    if state.is_new and period > 1 and not state.lost:
         say(
             f"note: {asked.state} is new in period {period}: if there was one before, reports of this period may be "
             "drawn a second time, which spends again"
@@ -107,17 +116,26 @@ def _kept(asked: PerturbOptions, way: Any, period: int, users: np.ndarray, value
     given = state.reports(period, users.tolist(), list(values))
     rows = np.flatnonzero([report is not None for report in given.reports])
     texts = [report for report in given.reports if report is not None]
-    return _Sent(way.from_text(texts), rows, given.new, given.late)
+    return _Sent(way.from_text(texts), rows, given.new, given.late, given.withheld)
 
 
 def _say(sent: _Sent, way: Any, period: int) -> None:
     """Say what was drawn now, and who came too late."""
     again = sent.rows.size - sent.new
     each = made_of(way).epsilon
-    said = f"{sent.new:,} new reports spend epsilon {each:g} of {way.epsilon:g} in all"
-    say(f"note: {said}, and {again:,} sent before nothing; the others report in other periods")
+    whole = "all" if way.span is None else f"any {way.span} periods in a row"
+    if way.remembers == "draws":
+        say(f"note: a value that is drawn for spends epsilon {each:g} of {way.epsilon:g}, and none sent again")
+    else:
+        said = f"{sent.new:,} new reports spend epsilon {each:g} of {way.epsilon:g} in {whole}"
+        say(f"note: {said}, and {again:,} sent before nothing; the others report in other periods")
     if sent.late:
         say(
             f"note: {sent.late:,} users whose turn was in period {period} came after a later one was asked for: "
             "nothing is drawn for them"
+        )
+    if sent.withheld:
+        say(
+            f"note: {sent.withheld:,} users in turn send nothing: their reports were forgotten, or may have been sent "
+            "by another copy of this state, and count as spent"
         )

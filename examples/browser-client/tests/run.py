@@ -22,12 +22,13 @@ from make_bundles import REPORTS as BUNDLE_REPORTS
 from make_bundles import main as make_bundles
 from make_fixtures import REPORTS, loaded
 from make_fixtures import main as make_fixtures
+from make_panels import main as make_panels
 from optldp.designer.auditing.audit import audit
 from optldp.mechanisms import TabulatedMechanism, load_mechanism
 from optldp.mechanisms.compact_tables import FloorForm
 
 CLIENT = Path(__file__).parents[1]
-NODE_TESTS = CLIENT / "tests" / "client.test.js", CLIENT / "tests" / "bundles.test.js"
+NODE_TESTS = [CLIENT / "tests" / f"{name}.test.js" for name in ("client", "bundles", "panel")]
 SEEN_READY = "document.querySelector('#chart svg path')"
 
 Check = tuple[str, Callable[[], None]]
@@ -240,6 +241,7 @@ def main() -> int:
             made.mkdir(parents=True, exist_ok=True)
         make_fixtures(folder)
         make_bundles(folder)
+        make_panels(folder)
         bundles = json.loads((folder / "bundles.json").read_text())["good"]
         said = json.loads((folder / "fixtures.json").read_text())
         results = [node_results(folder)]

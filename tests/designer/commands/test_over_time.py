@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from optldp.estimators import count, estimate_mean
 from optldp.mechanisms import grr, load_mechanism, make_exact, save_bundle
+from optldp.mechanisms.ledger import Ledger
 from optldp.mechanisms.over_time import panel_of
 
 TABLE = make_exact(grr([-1.0, -0.5, 0.0, 0.5, 1.0], 2.0)).mechanism
@@ -79,6 +81,79 @@ def test_averages_changes_and_smoothing(optldp, way):
     assert told["each"]["simulated"] is True
 
 
+def collected(optldp, *design):
+    """Design made.json for three periods, ask for reports of all with a state, and return what was made."""
+    told = json.loads(optldp("design", *ARGUMENTS, "--out", "made.json", "--json", *design).stdout)
+    for period in (1, 2, 3):
+        asked = ("--column", "x", "--key", "user", "--period", period, "--state", "made.db")
+        done = optldp("perturb", "made.json", f"week{period}.csv", *asked, "--out", f"m{period}.csv")
+        assert done.exit_code == 0, done.stderr
+    return told
+
+
+def estimated(optldp, *words):
+    done = optldp("estimate", "made.json", "m1.csv", "m2.csv", "m3.csv", *words, "--json")
+    assert done.exit_code == 0, done.stderr
+    return json.loads(done.stdout)["periods"]
+
+
+def test_rows_are_chosen_where_they_err_less_and_tell_all_periods_together(optldp, way):
+    told = collected(optldp, "--changes", 1, "--answers", "at-end")
+    assert (told["way"], told["reports"], told["life_epsilon"]) == ("rows", 1, 2.0)
+    each, changes = estimated(optldp), estimated(optldp, "--of", "change", "--key", "user")
+    assert [one["period"] for one in each] == [1, 2, 3]
+    values = [one["value"] for one in each]
+    assert [one["value"] for one in changes] == pytest.approx(np.diff(values))
+    assert estimated(optldp, "--of", "average")[0]["value"] == pytest.approx(np.mean(values))
+    assert estimated(optldp, "--smooth", 0.01)[0]["std_error"] < each[0]["std_error"]
+    assert all(one["low"] < one["value"] < one["high"] for one in each)
+
+
+def test_remembered_draws_are_sent_by_all_and_promise_no_life(optldp, way):
+    told = collected(optldp, "--changes", 1, "--way", "memoised")
+    assert (told["way"], told["life_epsilon"], told["epsilon"], told["reports"]) == ("memoised", None, 2.0, 3)
+    each = estimated(optldp)
+    assert [one["reports"] for one in each] == [USERS] * 3
+    found = estimated(optldp, "--of", "average", "--key", "user")[0]
+    assert found["value"] == pytest.approx(np.mean([one["value"] for one in each]))
+    assert "of a whole life nothing is promised" in told["promise"]
+
+
+def test_directions_are_sent_when_the_last_period_ends(optldp, way):
+    told = collected(optldp, "--changes", 1, "--answers", "at-end", "--way", "directions")
+    assert (told["way"], told["reports"], told["life_epsilon"]) == ("directions", 1, 2.0)
+    each = estimated(optldp)
+    assert [(one["period"], one["reports"]) for one in each] == [(1, USERS), (2, USERS), (3, USERS)]
+    values, average = [one["value"] for one in each], estimated(optldp, "--of", "average")[0]
+    assert (average["value"], average["reports"]) == (pytest.approx(np.mean(values)), USERS)
+
+
+def test_rows_of_another_way_or_another_user_are_refused(optldp, way):
+    collected(optldp, "--changes", 1, "--answers", "at-end", "--way", "rows")
+    header, *rows = Path("m3.csv").read_text().splitlines()
+    user, period, row, *more = rows[0].split(",")
+    other = "1" if row == "0" else "0"
+    Path("m3.csv").write_text("\n".join([header, ",".join([user, period, other, *more]), *rows[1:]]) + "\n")
+    done = optldp("estimate", "made.json", "m3.csv", "--key", "user")
+    assert "reports must be of their users' rows in their last periods" in done.stderr
+    done = optldp(
+        "perturb",
+        "made.json",
+        "week1.csv",
+        "--column",
+        "x",
+        "--key",
+        "user",
+        "--period",
+        1,
+        "--seed",
+        1,
+        "--out",
+        "x.csv",
+    )
+    assert "which a simulation has no file for" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -111,6 +186,7 @@ def test_what_perturb_lacks_is_one_line(optldp, way, words, said):
         (("--answers", "delay"), "answers must be one of on-time, at-end, delay:N"),
         (("--of", "median"), "of must be one of each, average, change"),
         (("--way", "fast"), "--way must be one of"),
+        (("--way", "rows"), "way rows answers when the last period ends, got --answers on-time"),
     ],
 )
 def test_what_design_cannot_make_is_one_line(optldp, words, said):
@@ -129,7 +205,7 @@ def test_plan_has_the_keys_that_scripts_read(optldp):
         "device_keeps",
     }  # fmt: skip
     assert keys | {"alternatives"} <= told.keys()
-    assert {way["way"] for way in told["alternatives"]} == {"rows", "directions", "fresh", "memoised"}
+    assert {way["way"] for way in told["alternatives"]} == {"panel", "directions", "fresh", "memoised"}
     for way in (told, *told["alternatives"]):
         assert keys <= way.keys()
         assert (way["life_epsilon"] is None) == (way["way"] == "memoised")
@@ -171,3 +247,118 @@ def test_reports_of_another_way_or_of_users_out_of_turn_are_refused(optldp, way)
     head, *rows = Path("r1.csv").read_text().splitlines()
     Path("forged.csv").write_text("\n".join([head, *(row.replace(",1,", ",2,") for row in rows)]) + "\n")
     assert "users must report in their turns" in optldp("estimate", way, "forged.csv", "--key", "user").stderr
+
+
+def test_a_span_is_a_panel_that_rotates_through_to_its_estimate(optldp):
+    asked = ("--prior", "prior.csv", "--epsilon", 2, "--periods", 6, "--protects", "span:3", "--public")
+    told = json.loads(optldp("design", *asked, "--out", "way.json", "--json").stdout)
+    assert (told["way"], told["span"], told["epsilon"], told["life_epsilon"], told["reports"]) == ("panel", 3, 2, 4, 1)
+    for period in range(1, 7):
+        rows = "".join(f"u{user},0\n" for user in range(60))
+        Path(f"week{period}.csv").write_text(f"user,x\n{rows}")
+        perturb(optldp, period, "--seed", 1)
+    first, fourth = (Path(f"r{period}.csv").read_text().splitlines()[1:] for period in (1, 4))
+    assert [row.split(",")[0] for row in first] == [row.split(",")[0] for row in fourth]
+    files = [f"r{period}.csv" for period in range(1, 7)]
+    assert "name their column by --key" in optldp("estimate", "way.json", *files, "--of", "average").stderr
+    told = json.loads(optldp("estimate", "way.json", *files, "--key", "user", "--of", "average", "--json").stdout)
+    assert told["periods"][0]["reports"] == 120
+
+
+def test_turns_that_devices_draw_are_in_no_file_and_are_kept_by_the_state(optldp, way):
+    asked = ("design", *ARGUMENTS, "--turns", "devices", "--out", "way.json", "--force", "--json")
+    assert json.loads(optldp(*asked).stdout)["turns"] == "devices"
+    for period in (1, 2, 3):
+        perturb(optldp, period, "--state", "state.db")
+    rows = [row.split(",")[0] for period in (1, 2, 3) for row in Path(f"r{period}.csv").read_text().splitlines()[1:]]
+    assert sorted(rows) == sorted(f"u{user}" for user in range(USERS))
+    assert optldp("estimate", "way.json", "r1.csv", "r2.csv", "--key", "user").exit_code == 0
+    assert perturb(optldp, 1, "--seed", 1, out="simulated.csv").exit_code == 0
+
+
+def test_ledger_lists_states_and_forgets(optldp, way):
+    sent = json.loads(perturb(optldp, 1, "--state", "state.db", "--json").stdout)["n"]
+    told = json.loads(optldp("ledger", "state.db", "--json").stdout)
+    assert (told["latest"], told["lost"], len(told["users"])) == (1, 0, sent)
+    one = told["users"][0]
+    assert one == {"user": one["user"], "periods": [1], "spent": 2.0}
+    assert one["user"] in optldp("ledger", "state.db").stdout
+    done = optldp("ledger", "state.db", "--user", one["user"], "--forget", "--json")
+    assert json.loads(done.stdout)["users"] == [one]
+    again = json.loads(perturb(optldp, 1, "--state", "state.db", "--json", out="again.csv").stdout)
+    assert (again["n"], again["withheld"], again["new"]) == (sent - 1, 1, 0)
+
+
+def test_a_state_that_was_put_back_is_told_and_sends_nothing_since(optldp, way):
+    perturb(optldp, 1, "--state", "state.db")
+    backup = Path("state.db").read_bytes()
+    perturb(optldp, 2, "--state", "state.db")
+    Path("state.db").write_bytes(backup)
+    done = perturb(optldp, 2, "--state", "state.db", "--json", out="again.csv")
+    assert json.loads(done.stdout)["n"] == 0
+    assert "by another copy of this state" in done.stderr
+    assert "until period 2 a lost copy may have sent reports" in optldp("ledger", "state.db").stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("none.db",), "there must be a state at"),
+        (("way.json",), "must be a file of optldp-periods/1"),
+        (("state.db", "--forget", "--ledger-key", "key"), "--forget is of no use to a sealed ledger"),
+    ],
+)
+def test_what_ledger_cannot_read_is_one_line(optldp, way, words, said):
+    done = optldp("ledger", *words)
+    assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
+    assert said in done.stderr
+
+
+def test_a_sealed_ledger_states_what_a_user_has_spent(optldp):
+    key = Path("ledger.key")
+    key.write_bytes(bytes(range(32)))
+    key.chmod(0o600)
+    Ledger.create("people.ledger", key.read_bytes(), 3.0).report(TABLE, "ann", 0.5)
+    told = json.loads(optldp("ledger", "people.ledger", "--ledger-key", key, "--user", "ann", "--json").stdout)
+    assert told == {"budget": 3.0, "reports": 1, "user": "ann", "spent": 2.0}
+
+
+@pytest.mark.slow
+def test_audit_tries_several_periods_of_a_way(optldp, way):
+    told = json.loads(optldp("audit", way, "--samples", 2000, "--json").stdout)["over_time"]
+    assert (told["ok"], told["changes_found"], told["linked"], told["periods"]) == (True, 0, 0, 3)
+
+
+def test_intervals_about_these_users_count_those_who_did_not_report(optldp, way):
+    """Of a third that reports, two thirds of the spread between users come to the noise."""
+    for period in (1, 2, 3):
+        perturb(optldp, period, "--seed", 1)
+    told = {}
+    for target in ("users", "population"):
+        done = optldp("estimate", way, "r1.csv", "r2.csv", "r3.csv", "--target", target, "--json")
+        told[target] = json.loads(done.stdout)["periods"][0]["std_error"] ** 2
+    numbers = [float(row.split(",")[2]) for row in Path("r1.csv").read_text().splitlines()[1:]]
+    alone = estimate_mean(count(TABLE, numbers), target="users").std_error ** 2
+    assert told["users"] == pytest.approx(alone + 2 / 3 * (told["population"] - alone))
+
+
+def test_weeks_of_two_ways_are_estimated_together(optldp, way):
+    """The second year has another table; a period that is in both is told better than by either."""
+    perturb(optldp, 1, "--seed", 1)
+    perturb(optldp, 2, "--seed", 1)
+    save_bundle(panel_of(make_exact(grr([-1.0, 0.0, 1.0], 2.0)).mechanism, 3, 1, 2.0), "later.json")
+    for period in (2, 3):
+        Path(f"others{period}.csv").write_text(
+            Path(f"week{period}.csv").read_text().replace("u", "v").replace("vser", "user")
+        )
+        asked = ("--column", "x", "--key", "user", "--period", period, "--seed", 2, "--out", f"s{period}.csv")
+        optldp("perturb", "later.json", f"others{period}.csv", *asked)
+    files = (way, "r1.csv", "r2.csv", "later.json", "s2.csv", "s3.csv", "--key", "user", "--json")
+    told = json.loads(optldp("estimate", *files).stdout)["periods"]
+    alone = json.loads(optldp("estimate", way, "r1.csv", "r2.csv", "--json").stdout)["periods"]
+    assert [one["period"] for one in told] == [1, 2, 3]
+    assert told[0]["value"] == pytest.approx(alone[0]["value"])
+    assert told[1]["std_error"] < alone[1]["std_error"]
+    smoothed = json.loads(optldp("estimate", *files, "--smooth", 0.01).stdout)["periods"]
+    assert smoothed[1]["std_error"] < told[1]["std_error"]
+    assert "users of several ways must be different people" in optldp("estimate", *files[:6], "--of", "average").stderr

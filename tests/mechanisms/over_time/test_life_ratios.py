@@ -4,7 +4,12 @@ import math
 from fractions import Fraction
 from itertools import product
 
+import numpy as np
 import pytest
+from optldp.mechanisms import grr, make_exact
+from optldp.mechanisms.categorical import categorical_grr
+from optldp.mechanisms.over_time import Memoised
+from optldp.mechanisms.sampling.random_words import random_words
 
 Law = dict[tuple[int, ...], Fraction]
 
@@ -65,3 +70,45 @@ def test_a_second_round_does_not_mend_it(periods, epsilon):
         math.log(one[sent] / other[sent]) for one in laws for other in laws for sent in product((0, 1), repeat=periods)
     )
     assert found == pytest.approx(epsilon, abs=1e-3)
+
+
+def test_remembered_draws_keep_the_budget_of_values_and_repeat_while_a_value_stays():
+    """By the class itself: of one pattern, all values; a change to the knot that is had draws once."""
+    made = Memoised(categorical_grr(["no", "yes", "or"], math.log(3)), 4, 2, 2 * math.log(3) + 1e-12)
+    rng = np.random.default_rng(1)
+    words = random_words(rng)
+    law: dict[tuple[int, ...], dict[tuple[str | None, ...], int]] = {}
+    for history in ((0, 0, 1, 0), (2, 2, 0, 2)):
+        remembered = made.first_draws(6000, words)
+        sent = []
+        for value in history:
+            remembered, texts = made.drawn_again(np.full(6000, value), remembered, words)
+            sent.append(texts)
+        seen = list(zip(*sent, strict=True))
+        assert all(one[0] == one[1] == one[3] for one in seen)
+        law[history] = {one: seen.count(one) for one in set(seen)}
+    one, other = law.values()
+    assert max(one[sent] / other[sent] for sent in one) < 9 * 1.5
+
+
+def test_values_beyond_those_that_are_drawn_for_send_what_was_sent_last():
+    made = Memoised(categorical_grr(["no", "yes", "or"], 1.0), 4, 2, 2.0)
+    words = random_words(np.random.default_rng(1))
+    remembered, sent = made.first_draws(50, words), []
+    for value in (0, 1, 2):
+        remembered, texts = made.drawn_again(np.full(50, value), remembered, words)
+        sent.append(texts)
+    assert sent[1] == sent[2] != sent[0]
+    _, none = made.drawn_again(np.full(50, 0), made.first_draws(50, words), words, fresh=False)
+    assert set(none) == {None}
+
+
+def test_an_offset_of_a_users_own_keeps_small_drifts_on_one_knot_and_the_average_unbiased():
+    made = Memoised(make_exact(grr([0.0, 1.0, 2.0], 7.0)).mechanism, 4, 2, 14.0)
+    words = random_words(np.random.default_rng(1))
+    first = made.first_draws(4000, words)
+    one, before = made.drawn_again(np.full(4000, 0.30), first, words)
+    two, after = made.drawn_again(np.full(4000, 0.31), one, words)
+    assert 0.98 < np.mean([a == b for a, b in zip(before, after, strict=True)]) < 1
+    assert np.mean([float(text) for text in before if text is not None]) == pytest.approx(0.3, abs=0.03)
+    assert sum(len(mine) for mine in two) - sum(len(mine) for mine in one) < 0.02 * 4000

@@ -69,7 +69,7 @@ def test_no_two_histories_are_told_apart_by_more_than_the_budget_of_a_life(repor
         ({"salt": "x"}, "the salt must be 32 hexadecimal digits"),
         ({"shares": [1, 2]}, "there must be a share for each of 6 periods"),
         ({"shares": [0] * 6}, "shares must have a sum from 1"),
-        ({"mechanism": 3}, "a panel is of a table of numbers or a mechanism for categories"),
+        ({"mechanism": 3}, "a way over time is of a table of numbers or a mechanism for categories"),
     ],
 )
 def test_what_makes_no_panel_is_refused_in_one_line(change, said):

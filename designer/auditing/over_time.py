@@ -196,5 +196,5 @@ def _last(reports: Sequence[str | None]) -> str | None:
 def _two_values(way: Any) -> tuple[Any, Any]:
     """The lowest and the highest value of numbers, the first and the last category."""
     made = way.mechanism
-    ends = made.domain if hasattr(made, "domain") else made.categories.labels
+    ends = getattr(made, "domain", None) or made.categories.labels
     return ends[0], ends[-1]

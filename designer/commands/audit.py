@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -11,6 +11,7 @@ from .options.shared import Json, Table
 from .output.output import NOT_SO, one_line_errors, print_facts, print_json, readable, refuse_given, share_progress
 
 if TYPE_CHECKING:
+    from ...mechanisms.over_time import Way
     from ..auditing.audit import Audit
     from ..auditing.over_time import OverTimeAudit
 
@@ -56,12 +57,12 @@ def audit_command(
 
     from ...mechanisms import InputError
     from ...mechanisms.files.bundle import read_unverified_mechanism
-    from ...mechanisms.over_time import Way
     from ...mechanisms.third_party.mark import require_ours
     from ..auditing.audit import audit
     from ..auditing.over_time import audit_over_time
     from ..auditing.sources import DEFAULT_TIMEOUT
     from ..auditing.subjects.registry import sampler_of
+    from .handlers.registry import kind_of
 
     if not samples.is_integer():
         raise InputError(f"samples must be a whole number, got {samples!r}")
@@ -85,10 +86,10 @@ def audit_command(
         )
     facts = {**asdict(found), "sampler": sampler, "simulated": rng is not None}
     later = None
-    if isinstance(mechanism, Way) and sampler is None and seed is None:
+    if kind_of(mechanism).over_time and sampler is None and seed is None:
         with share_progress("audit over time") as update:
             later = audit_over_time(
-                mechanism, confidence=confidence, progress=lambda share: update("several periods", share)
+                cast("Way", mechanism), confidence=confidence, progress=lambda share: update("several periods", share)
             )
         facts["over_time"] = asdict(later) | {"ok": later.ok}
     if as_json:

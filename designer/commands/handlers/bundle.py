@@ -17,12 +17,11 @@ from ....mechanisms.documents.bundle import Bundle
 from ....mechanisms.errors import InputError
 from ....mechanisms.third_party.adoption import written_of
 from ..output.output import readable, told_of_reports
-from .kind import Checked, Found, Kind, Layout, Rows, Service, WrittenReports, marked
+from .kind import Answer, Checked, Found, Kind, Layout, Rows, Service, WrittenReports, marked
 from .options import LEVEL_COLUMN, REPORT_COLUMN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from matplotlib.axes import Axes
 
@@ -116,7 +115,7 @@ class BundleKind(Kind[B]):
         """Return counts as those who test whether they fit take them."""
         return [counts]
 
-    def counted(self, path: Path, skip_invalid: bool | SkippedRows) -> Any:
+    def counted(self, path: Answer, skip_invalid: bool | SkippedRows) -> Any:
         """Return the counts of an engine's answer; InputError for kinds that have none."""
         raise InputError(f"--counts are not for {self.mechanism.kind}: give the reports")
 
@@ -159,11 +158,13 @@ class BundleKind(Kind[B]):
     def told_alone(self, service: Service, asked: EstimateOptions) -> Found:
         """Return what the reports of one service tell."""
         from ....estimators.reading.columns import SkippedRows
-        from .reading import accounted, added, answers_simulated
+        from .days import answered
+        from .reading import accounted, added
 
         if asked.counts:
-            simulated, skipped = answers_simulated(asked.counts), SkippedRows()
-            counts = added(self.counted(path, skipped if asked.skip_invalid else False) for path in asked.counts)
+            skipped = SkippedRows()
+            answers, simulated = answered(asked.counts, [self.identifier()])
+            counts = added(self.counted(rows, skipped if asked.skip_invalid else False) for rows in answers)
         else:
             read = self.read(service, asked, asked.level_column or LEVEL_COLUMN)
             simulated, skipped = read.simulated, read.skipped

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -18,8 +19,6 @@ from ..output.output import number
 from .options import REPORT_COLUMN
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.axes import Axes
 
     from ....estimators import Estimate
@@ -32,6 +31,9 @@ if TYPE_CHECKING:
     from .options import CountOptions, EstimateOptions
 
 M = TypeVar("M", bound="TabulatedMechanism | Bundle")
+
+Answer = Path | Mapping[str, Any]
+"""Rows of counts: a file, or columns by name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +135,11 @@ class Kind(ABC, Generic[M]):
         from ....estimators.engines import count_query
 
         return count_query([kind.mechanism for kind in kinds], relations, **options)
+
+    def reports_in_text(self, texts: Sequence[str]) -> object:
+        """Return the reports that the column of counts by day says; InputError where one is none, or for kinds that
+        are not counted so."""
+        raise InputError("counts by day are for tables of numbers, categories and pairs: count whole files of others")
 
     def cells(self) -> dict[str, np.ndarray]:
         """Return the outputs as intervals of reports; see `output_cells`."""

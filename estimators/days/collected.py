@@ -17,10 +17,11 @@ import duckdb
 import numpy as np
 
 from ...mechanisms.errors import InputError
-from ..engines.daily import Daily, day_of
+from ..engines.daily import Daily
 from ..engines.filters import Comparison
 from ..engines.supports import WrittenBits, support_query
 from ..reading.columns.cells import quoted
+from ..reading.columns.days import day_of
 from ..reading.columns.files import UNREADABLE_FILE, FilePath, column_position, connected, open_file, unreadable
 from ..reading.columns.number_cells import write_columns
 from ..reading.columns.other_table import TABLE, require_table

@@ -6,13 +6,13 @@ what counting once at the end would. Memory is that of the ids of these days.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from ...mechanisms.errors import InputError
 from ..reading.columns.cells import quoted
+from ..reading.columns.days import day_of
 from ..reading.columns.other_table import TABLE
 from ..reading.columns.simulated_columns import (
     BIT,
@@ -169,22 +169,6 @@ class Daily:
             f"SELECT CASE WHEN {lacks} THEN NULL ELSE output END AS {quoted(OUTPUT)}{named}, "
             f"SUBSTRING(day, 1, 10) AS {quoted(DAY)}, {state} AS state, many FROM ({once}) AS each_id"
         )
-
-
-def day_of(text: str) -> date:
-    """Return the day that a text of ten characters names, as in 2026-05-01; InputError for another text.
-
-    Example
-    -------
-    >>> day_of("2026-05-01").day
-    1
-    """
-    try:
-        if re.fullmatch(r"\d{4}-\d\d-\d\d", text, re.ASCII):
-            return date.fromisoformat(text)
-    except ValueError:
-        pass
-    raise InputError(f"a day must be written as 2026-05-01, got {text!r:.40}")
 
 
 def _text(day: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -114,6 +114,9 @@ class BundleKind(Kind[B]):
     def to_test(self, counts: Any) -> Sequence[Any]:
         """Return counts as those who test whether they fit take them."""
         return [counts]
+
+    def tested(self, rows: Mapping[str, Any], skipped: SkippedRows) -> Sequence[Any]:
+        return self.to_test(self.counted(rows, skipped))
 
     def counted(self, path: Answer, skip_invalid: bool | SkippedRows) -> Any:
         """Return the counts of an engine's answer; InputError for kinds that have none."""

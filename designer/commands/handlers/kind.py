@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ....estimators import Estimate
+    from ....estimators.reading.columns import SkippedRows
     from ....mechanisms import TabulatedMechanism
     from ....mechanisms.documents.bundle import Bundle
     from ....mechanisms.ledger import GivenReports
@@ -139,6 +140,10 @@ class Kind(ABC, Generic[M]):
     def reports_in_text(self, texts: Sequence[str]) -> object:
         """Return the reports that the column of counts by day says; InputError where one is none, or for kinds that
         are not counted so."""
+        raise InputError("counts by day are for tables of numbers, categories and pairs: count whole files of others")
+
+    def tested(self, rows: Mapping[str, Any], skipped: SkippedRows) -> Sequence[Any]:
+        """Return counts that are rows of an answer as those who test whether they fit take them."""
         raise InputError("counts by day are for tables of numbers, categories and pairs: count whole files of others")
 
     def cells(self) -> dict[str, np.ndarray]:

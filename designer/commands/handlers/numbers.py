@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     from matplotlib.axes import Axes
 
+    from ....estimators.reading.columns import SkippedRows
     from ....mechanisms.compact_tables import FloorForm
     from ....mechanisms.table.knot_prior import KnotPrior
     from ...designs.knots import KnotChoice
@@ -95,6 +96,11 @@ class Numbers(Kind[TabulatedMechanism]):
         if not (inside.all() and possible[outputs].all()):
             raise InputError(f"outputs must be numbers of outputs of the table, from 0 to {possible.size - 1}")
         return outputs
+
+    def tested(self, rows: Mapping[str, Any], skipped: SkippedRows) -> Sequence[Any]:
+        from ....estimators import ReportCounts
+
+        return [ReportCounts.from_counts(self.mechanism, rows, skip_invalid=skipped)]
 
     def cells(self) -> dict[str, np.ndarray]:
         from ....estimators.engines import output_cells

@@ -111,6 +111,11 @@ class BundleKind(Kind[B]):
     def found(self, counts: Any, asked: EstimateOptions) -> Found:
         """Return what counts of reports tell of the values."""
 
+    def summed(self, service: Service, asked: EstimateOptions) -> tuple[Any, bool] | None:
+        """Return the counts of a long file whose reports need not be looked at one by one, and whether they are
+        simulated; None where they need."""
+        return None
+
     def to_test(self, counts: Any) -> Sequence[Any]:
         """Return counts as those who test whether they fit take them."""
         return [counts]
@@ -168,6 +173,8 @@ class BundleKind(Kind[B]):
             skipped = SkippedRows()
             answers, simulated = answered(asked.counts, [self.identifier()])
             counts = added(self.counted(rows, skipped if asked.skip_invalid else False) for rows in answers)
+        elif (summed := self.summed(service, asked)) is not None:
+            counts, simulated, skipped = *summed, SkippedRows()
         else:
             read = self.read(service, asked, asked.level_column or LEVEL_COLUMN)
             simulated, skipped = read.simulated, read.skipped

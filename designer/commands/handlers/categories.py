@@ -62,6 +62,9 @@ UNKNOWN = (
 )
 """What is said of a mechanism whose reports others drew."""
 
+LONG_TEXT, LONG_PARQUET = 2**25, 2**21
+"""Bytes of files of bits, some 2^24 of them, from which on they are summed and not looked at row by row."""
+
 LABELS = ("--column", "--drop-missing")
 """Options of `perturb` that say which labels users hold."""
 
@@ -179,6 +182,24 @@ class Categories(BundleKind[CategoricalMechanism]):
         from ....estimators import CategoryCounts
 
         return CategoryCounts.from_reports(self.mechanism, reports, many)
+
+    def summed(self, service: Service, asked: EstimateOptions) -> tuple[SupportCounts, bool] | None:
+        from ....estimators.frequencies.collected import collect_sums, is_summed
+        from ....estimators.methods import FREQUENCIES
+        from .reading import column_in
+
+        way, path = FREQUENCIES.get(asked.method or FREQUENCY_METHODS[0]), service.reports
+        if asked.skip_invalid or asked.drop_missing or way is None or not way.of_supports:
+            return None
+        least = LONG_PARQUET if path.suffix.lower() == ".parquet" else LONG_TEXT
+        if not path.is_file() or path.stat().st_size < least or not is_summed(self.mechanism):
+            return None
+        layout = self.layout(column_in(service.reports, asked.column)[0], "")
+        marked = column_in(service.reports, layout.columns[0])[1]
+        try:
+            return collect_sums(self.mechanism, service.reports, column=asked.column), marked
+        except InputError:  # read row by row, the first that is none is named
+            return None
 
     def counted(self, path: Answer, skip_invalid: bool | SkippedRows) -> CategoryCounts | SupportCounts:
         from ....estimators import CategoryCounts, SupportCounts

@@ -44,7 +44,7 @@ WHO = (
 def record_of(kind: Kind) -> dict[str, Any]:
     """Return the record of a mechanism; fields that are blank are named in `blanks`."""
     facts, checked, promise = kind.facts(), kind.checked(False), kind.mechanism.promise
-    epsilon = facts.get("epsilon")
+    epsilon = facts.get("epsilon") or max(facts.get("epsilons") or [], default=None)  # of levels the least private
     parameters: dict[str, Any] = {"epsilon": epsilon}
     if isinstance(promise, Approximate):
         parameters["delta"] = promise.delta
@@ -149,7 +149,7 @@ def _rows(part: Mapping[str, Any], path: tuple[str, ...]) -> list[tuple[tuple[st
 
 
 def _blanks(part: Mapping[str, Any], path: tuple[str, ...]) -> list[tuple[str, ...]]:
-    return [path for path, value in _rows(part, path) if value == BLANK]
+    return [path for path, value in _rows(part, path) if value in (BLANK, None)]
 
 
 def _said(value: Any) -> str:

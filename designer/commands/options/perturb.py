@@ -248,11 +248,13 @@ class PerturbOptions(LedgerOptions):
         if self.secret is None:
             self.refuse("for reports by a --secret, through a --ledger, or of a way over time", "--period")
             return None
+        from ....estimators.reading.columns.short_floats import require_doubles_in
         from ....mechanisms.pseudorandom import KeyedReports, read_secret
 
         self.refuse("of a simulation, and a --secret is in earnest", "--seed")
         if self.key is None:
             raise InputError("--secret needs --key, the column that names the user, got none: name it")
+        require_doubles_in(self.data, column)
         secret = read_secret(self.secret, group_readable=self.group_readable)
         return KeyedReports(mechanism, secret, column=column, label=self.label or "")
 

@@ -44,7 +44,7 @@ def monitor_command(
     allow_unproved: AllowUnproved = False,
     as_json: Json = False,
 ) -> None:
-    """Look at counts by day: do they fit the table, do days differ, are reports invalid, are days missing?
+    """Say whether counts by day fit the table, whether days differ or are missing, and how many reports are invalid.
 
     Exit code 1 says that something is wrong: what is, is told on stderr.
 

@@ -92,6 +92,10 @@ def collecting(
     table, parse, asked, bits
         As of `DayCollector`.
 
+    Returns
+    -------
+    days : context manager of DayCollector
+
     Raises
     ------
     InputError
@@ -140,6 +144,14 @@ class DayCollector:
         Where bits are summed instead of whole reports counted.
     connection : duckdb.DuckDBPyConnection
         To what is known.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> asked = Daily(late=1, today="2026-05-02")
+    >>> with collecting(Path(tempfile.mkdtemp()), "t0123456789ab", lambda texts: texts, asked) as days:
+    ...     days.today, days.first_open
+    ('2026-05-02', '2026-05-01')
     """
 
     folder: Path

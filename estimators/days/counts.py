@@ -185,10 +185,22 @@ def load_days(paths: Sequence[FilePath]) -> DayCounts:
     paths : sequence of path
         Files, .csv or .parquet, as the query of `Daily` is answered; or folders of such.
 
+    Returns
+    -------
+    counts : DayCounts
+
     Raises
     ------
     InputError
         No files, other columns, days or numbers that are none.
+
+    Example
+    -------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "answer.csv"
+    >>> _ = file.write_text("table,day,output,n,state\\nt0123456789ab,2026-05-01,,7,waiting\\n")
+    >>> load_days([file]).number("t0123456789ab", "waiting")
+    7
     """
     files = [file for path in paths for file in _files(Path(path))]
     where = " and ".join(repr(str(path)) for path in paths[:3])

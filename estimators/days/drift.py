@@ -32,6 +32,11 @@ class Drift:
         The day that differs most from the others together.
     statistic : float
         The likelihood ratio, or the largest deviation in standard errors.
+
+    Example
+    -------
+    >>> Drift(0.5, date(2026, 5, 1), 1.25).p_value
+    0.5
     """
 
     p_value: float | None
@@ -50,6 +55,10 @@ def drift_of(days: Sequence[date], counts: np.ndarray, users: np.ndarray | None 
         Users with each output, or supports of each bit.
     users : (D,) ndarray of int, optional
         Users of each day, where counts are sums of bits.
+
+    Returns
+    -------
+    drift : Drift
 
     Raises
     ------

@@ -77,7 +77,7 @@ def record_of(kind: Kind) -> dict[str, Any]:
             },
             "implementation": {
                 "mechanisms": _method(kind, facts),
-                "pre_processing_eda_hyperparameter_tuning": _prior(kind),
+                "pre_processing_eda_hyperparameter_tuning": _prior(facts),
                 "justification": BLANK,
             },
             "resources": {"sources": BLANK},
@@ -132,10 +132,9 @@ def _method(kind: Kind, facts: Mapping[str, Any]) -> str:
     return f"{name}: {facts['method']}" if facts.get("method") else str(name)
 
 
-def _prior(kind: Kind) -> str:
+def _prior(facts: Mapping[str, Any]) -> str:
     """Say what the table was designed for, as far as its file does."""
-    prior = getattr(kind.mechanism, "prior", None)
-    return BLANK if prior is None else f"designed for a prior that is {prior.source}"
+    return f"designed for a prior that is {facts['prior']}" if facts.get("prior") else BLANK
 
 
 def _rows(part: Mapping[str, Any], path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Any]]:

@@ -46,6 +46,7 @@ class SupportCounts(OfOneMechanism[CategoricalMechanism]):
 
     Example
     -------
+    >>> from optldp.estimators import SupportCounts
     >>> from optldp.mechanisms.categorical.unary_encoding import optimised_unary
     >>> oue = optimised_unary(["a", "b", "c"], 1.0)
     >>> shards = [oue.sample(["a"] * 1000), oue.sample(["b"] * 500)]
@@ -99,6 +100,8 @@ class SupportCounts(OfOneMechanism[CategoricalMechanism]):
 
         Example
         -------
+        >>> import numpy as np
+        >>> from optldp.estimators import SupportCounts
         >>> from optldp.mechanisms.categorical.unary_encoding import optimised_unary
         >>> rows = {"output": np.array(["c", "a"]), "n": np.array([5, 7])}
         >>> SupportCounts.from_counts(optimised_unary(["a", "b", "c"], 1.0), rows, n_users=9).supports
@@ -129,6 +132,8 @@ class SupportCounts(OfOneMechanism[CategoricalMechanism]):
 
         Example
         -------
+        >>> import numpy as np
+        >>> from optldp.estimators import SupportCounts
         >>> from optldp.mechanisms.categorical.unary_encoding import optimised_unary
         >>> rows = {"bit": np.array([0, 1]), "supports": np.array([3, 5]), "n": np.array([9, 9])}
         >>> SupportCounts.from_sums(optimised_unary(["a", "b"], 1.0), rows).n_users

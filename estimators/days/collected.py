@@ -103,6 +103,9 @@ def collecting(
 
     Example
     -------
+    >>> from pathlib import Path
+    >>> from optldp.estimators.days import collecting
+    >>> from optldp.estimators.engines.daily import Daily
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "batch.csv").write_text("output,day,report_id\\n1,2026-05-01,a1\\n0,2026-05-01,b2\\n")
@@ -147,6 +150,9 @@ class DayCollector:
 
     Example
     -------
+    >>> from pathlib import Path
+    >>> from optldp.estimators.days import collecting
+    >>> from optldp.estimators.engines.daily import Daily
     >>> import tempfile
     >>> asked = Daily(late=1, today="2026-05-02")
     >>> with collecting(Path(tempfile.mkdtemp()), "t0123456789ab", lambda texts: texts, asked) as days:

@@ -106,6 +106,7 @@ class DayCounts:
 
     Example
     -------
+    >>> from optldp.estimators.days import load_days
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> head = "table,day,output,n,state\\n"
@@ -196,6 +197,7 @@ def load_days(paths: Sequence[FilePath]) -> DayCounts:
 
     Example
     -------
+    >>> from optldp.estimators.days import load_days
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "answer.csv"
     >>> _ = file.write_text("table,day,output,n,state\\nt0123456789ab,2026-05-01,,7,waiting\\n")

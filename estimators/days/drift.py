@@ -35,6 +35,8 @@ class Drift:
 
     Example
     -------
+    >>> from datetime import date
+    >>> from optldp.estimators.days import Drift
     >>> Drift(0.5, date(2026, 5, 1), 1.25).p_value
     0.5
     """
@@ -67,6 +69,9 @@ def drift_of(days: Sequence[date], counts: np.ndarray, users: np.ndarray | None 
 
     Example
     -------
+    >>> from datetime import date
+    >>> import numpy as np
+    >>> from optldp.estimators.days import drift_of
     >>> days = [date(2026, 5, 1), date(2026, 5, 2)]
     >>> alike = drift_of(days, np.array([[500, 500], [510, 490]]))
     >>> changed = drift_of(days, np.array([[500, 500], [900, 100]]))

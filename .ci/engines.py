@@ -26,11 +26,16 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
-from optldp.estimators import ReportCounts, Service, count
+from optldp.estimators import CategoryCounts, KeyValueCounts, ReportCounts, Service, SupportCounts, count
+from optldp.estimators.days import load_days
 from optldp.estimators.engines import count_query, output_cells, perturb_partition
+from optldp.estimators.engines.daily import Daily
 from optldp.estimators.reading.columns import SkippedRows
 from optldp.mechanisms import InputError, duchi, make_exact, piecewise
+from optldp.mechanisms.categorical import optimised_unary
+from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.files.identifier import table_identifier
+from optldp.mechanisms.key_value import key_value_unary
 from optldp.mechanisms.pseudorandom import KeyedReports, new_secret, read_secret
 
 NARROW = make_exact(duchi([0.0, 1.0], 2.0)).mechanism
@@ -38,6 +43,12 @@ WIDE = make_exact(piecewise([0.0, 0.3, 1.0], 1.0)).mechanism
 BROAD = make_exact(piecewise(np.linspace(0, 1, 129), 1.0)).mechanism
 CASES = {"one": [WIDE], "three": [WIDE, NARROW, WIDE], "many": [BROAD] * 8}
 """Tables of the services; the last take 9 bits each, so that their codes go on in a second column."""
+
+UNARY = optimised_unary([str(number) for number in range(199)], 1.0)
+HASHED = local_hashing([str(number) for number in range(199)], 1.0)
+PAIRS = key_value_unary(list("0123"), duchi([-1.0, 1.0], 0.5), 1.0)
+
+KIND_ROWS, MONTH = 20_000, "2026-05"
 
 USERS = {"one": 40_000, "three": 20_000, "many": 2_000}
 WRITTEN = {"user": "string", "output": "int64", "table": "string"}
@@ -96,6 +107,7 @@ class Data:
         named = {"table": np.full(self.reports.size, table_identifier(WIDE))}
         self._write("cells", "reports", {"report": self.reports} | named)
         self._write("cells", "cells", output_cells(WIDE))
+        self._write_kinds(rng)
         self.people = folder / "people.parquet"
         names = np.array([f"user {i}" for i in range(6_000)])
         pq.write_table(pa.table({"account": names, "income": rng.uniform(0, 1, names.size)}), self.people)
@@ -105,6 +117,30 @@ class Data:
         values = pq.read_table(self.people)["income"].to_numpy()
         drawn = KeyedReports(WIDE, read_secret(self.secret), column="income").sample_index(names, values)
         self.drawn = dict(zip(names.tolist(), drawn.tolist(), strict=True))
+
+    def _write_kinds(self, rng: np.random.Generator) -> None:
+        """Reports of categories and pairs, and of days, of which a tenth comes twice."""
+        jobs = rng.integers(0, len(UNARY.categories), KIND_ROWS).astype(str)
+        reports = UNARY.sample(jobs, rng)
+        self.supports = SupportCounts.from_reports(UNARY, reports).supports
+        self.most = {}
+        pairs = PAIRS.drawn((rng.integers(0, 4, KIND_ROWS).astype(str), rng.uniform(-1, 1, KIND_ROWS)), rng)
+        drawn = {"hashed": (HASHED, HASHED.sample(jobs, rng)), "pairs": (PAIRS, pairs), "unary": (UNARY, reports)}
+        for name, (made, some) in drawn.items():
+            texts = np.array(made.to_text(some))
+            self.most[name] = int(np.unique(texts, return_counts=True)[1].max())
+            self._write("kinds", name, {"report": texts, "table": np.full(KIND_ROWS, table_identifier(made))})
+        outputs = WIDE.sample_index(rng.uniform(0, 1, KIND_ROWS), rng)
+        numbers = rng.integers(24, 31, KIND_ROWS)
+        order = np.concatenate([rng.permutation(KIND_ROWS), rng.permutation(KIND_ROWS)[: KIND_ROWS // 10]])
+        columns = {
+            "report": outputs,
+            "day": np.array([f"{MONTH}-{number:02d}" for number in numbers]),
+            "report_id": np.array([f"{number:032x}" for number in range(KIND_ROWS)]),
+            "table": np.full(KIND_ROWS, table_identifier(WIDE)),
+        }
+        self._write("kinds", "days", {name: column[order] for name, column in columns.items()})
+        self.days = {day: int((numbers == day).sum()) for day in range(27, 31)}
 
     def _write(self, case: str, name: str, columns: dict[str, np.ndarray]) -> None:
         self.files.setdefault(case, {})[name] = self.folder / f"{name}.parquet"
@@ -176,6 +212,66 @@ def check_queries(checks: Checks, engine: str, dialect: Any, data: Data, ask: As
     )
 
 
+def _least(run: Callable[[], object]) -> float:
+    """Seconds of the quickest of three runs."""
+    seconds = []
+    for _ in range(3):
+        started = time.perf_counter()
+        run()
+        seconds.append(time.perf_counter() - started)
+    return min(seconds)
+
+
+def _own_sums() -> str:
+    """What an engine is asked by hand for sums of bits: one sum for each."""
+    sums = []
+    for bit in range(len(UNARY.categories)):
+        ones = ", ".join(f"'{digit}'" for digit in "0123456789abcdef" if int(digit, 16) & (8 >> bit % 4))
+        sums.append(f"SUM(CASE WHEN SUBSTRING(report, {bit // 4 + 1}, 1) IN ({ones}) THEN 1 ELSE 0 END) AS b{bit}")
+    return f"SELECT {', '.join(sums)} FROM {{}}"
+
+
+OWN = {
+    "": "SELECT report, COUNT(*) AS n FROM {} GROUP BY report",
+    "unary": _own_sums(),
+    "days": "SELECT day, report, COUNT(DISTINCT report_id) AS n FROM {} GROUP BY day, report",
+}
+"""What people would ask an engine without us, by the relation."""
+
+
+def check_kinds(checks: Checks, engine: str, dialect: Any, data: Data, ask: Ask) -> None:
+    """Categories, pairs and days, with the seconds that the engine takes beside those of its own plain query."""
+
+    def bits() -> bool:
+        found = SupportCounts.from_sums(UNARY, asked([UNARY], "unary", "report"))
+        return np.array_equal(found.supports, data.supports) and found.n_users == KIND_ROWS
+
+    def whole(made: Any, name: str, counts: Any) -> bool:
+        found = counts.from_counts(made, asked([made], name, "report"))
+        return found.n_users == KIND_ROWS and int(found.counts.max()) == data.most[name]
+
+    def asked(tables: Sequence[Any], name: str, column: str, **options: Any) -> pa.Table:
+        query, files = count_query(tables, [name], dialect=dialect, column=column, **options), data.files["kinds"]
+        answer = ask(query, files)
+        seconds = [_least(partial(ask, asked_for, files)) for asked_for in (query, OWN.get(name, OWN[""]).format(name))]
+        print(f"       {seconds[0]:.3f} s, {seconds[0] / seconds[1]:.2f} times the engine's own")
+        return answer
+
+    def days() -> bool:
+        daily = Daily(late=3, min_batch=1, today=f"{MONTH}-30")
+        path = data.folder / f"days-{engine.replace(' ', '-')}.parquet"
+        pq.write_table(asked([WIDE], "days", "report", daily=daily), path)
+        found = load_days([path])
+        name = table_identifier(WIDE)
+        told = {day.day: found.number(name, "counted", day=day) for day in found.dates(name)}
+        return told == data.days
+
+    checks.that(f"{engine}: bits of {len(UNARY.categories)} categories, a row per bit", bits)
+    checks.that(f"{engine}: hashed categories", partial(whole, HASHED, "hashed", CategoryCounts))
+    checks.that(f"{engine}: pairs", partial(whole, PAIRS, "pairs", KeyValueCounts))
+    checks.that(f"{engine}: open days, each report once", days)
+
+
 def check_frames(checks: Checks, engine: str, data: Data, lazily: Lazily) -> None:
     """`count` of frames that are not read yet."""
 
@@ -218,6 +314,7 @@ def embedded(checks: Checks, data: Data) -> None:
             ),
         )
     check_queries(checks, "duckdb", "duckdb", data, ask)
+    check_kinds(checks, "duckdb", "duckdb", data, ask)
     check_frames(checks, "duckdb", data, lambda name, path: connection.read_parquet(str(path)))
     reader = connection.read_parquet(str(data.people)).to_arrow_reader(BATCH)
     checks.that(
@@ -284,6 +381,7 @@ def spark(checks: Checks, data: Data) -> None:
             return session.sql(query).toArrow()
 
         check_queries(checks, "spark", "spark", data, ask)
+        check_kinds(checks, "spark", "spark", data, ask)
         check_frames(checks, "spark", data, frame)
         killed_between_batches(checks, data, frame("people", data.people))
 
@@ -367,6 +465,7 @@ def postgres(checks: Checks, data: Data) -> None:
             return pa.table({name: list(map(_whole, column)) for name, column in zip(names, columns, strict=True)})
 
         check_queries(checks, "postgres", "postgres", data, ask)
+        check_kinds(checks, "postgres", "postgres", data, ask)
         held = ibis.postgres.connect(host=socket, user="postgres", database="postgres")
         check_frames(checks, "postgres by ibis", data, lambda name, path: held.table(name))
         held.disconnect()

@@ -30,6 +30,7 @@ COMMANDS = {
     "count": ".commands.count",
     "count-sql": ".commands.count",
     "estimate": ".commands.estimate",
+    "monitor": ".commands.monitor",
     "compare": ".commands.compare",
     "bounds": ".commands.bounds",
     "evaluate": ".commands.evaluate",
@@ -39,7 +40,7 @@ COMMANDS = {
 }
 """Where each command lives, as a function of its name with `_command` after it; in the order of the help."""
 
-READ_FILES = set(COMMANDS) - {"show", "verify", "audit", "shuffle", "ledger", "count-sql"}
+READ_FILES = set(COMMANDS) - {"show", "verify", "audit", "shuffle", "ledger", "count-sql", "monitor"}
 """Those that read columns, and can be told how a file of them is written."""
 
 

@@ -14,6 +14,7 @@ from .estimate import Estimate as Estimate
 from .frequencies.category_counts import CategoryCounts as CategoryCounts
 from .frequencies.estimation import estimate_frequencies as estimate_frequencies
 from .frequencies.frequencies import FrequencyEstimate as FrequencyEstimate
+from .frequencies.support_counts import SupportCounts as SupportCounts
 from .goodness_of_fit.fit import fit_p_value as fit_p_value
 from .input_grid import InputGrid as InputGrid
 from .intervals import Interval as Interval

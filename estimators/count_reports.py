@@ -37,7 +37,7 @@ COLUMN = "report"
 
 
 @overload
-def count(mechanism: CategoricalMechanism, reports: ArrayLike) -> CategoryCounts: ...
+def count(mechanism: CategoricalMechanism, reports: Any, *, column: str = "report") -> Any: ...
 @overload
 def count(mechanism: PersonalisedMechanism, reports: PersonalisedReports) -> Any: ...
 @overload
@@ -96,7 +96,8 @@ def count(
     |---|---|---|
     | table of numbers, in its floor form too | numbers, or a source as below | `ReportCounts` of the table |
     | list of services, each (table, reports) or (name, table, reports) | none | `ReportCounts` of users |
-    | categories | as `sample` gives them | `CategoryCounts` |
+    | categories | as `sample` gives them, or a frame that is not read yet | `CategoryCounts` |
+    | categories in many bits | the same, or a file | of frames and files `SupportCounts` |
     | levels of budgets | `PersonalisedReports` | `PersonalisedCounts` |
     | levels of budgets for several attributes | `PersonalisedReports` | `PersonalisedAttributeCounts` |
     | levels of budgets for pairs | `PersonalisedReports` | `PersonalisedPairCounts` |
@@ -198,7 +199,7 @@ def count(
     several = isinstance(mechanism, list | tuple)
     asked = {_reader(part) for some in services if isinstance(some, list | tuple) for part in some}
     if several or asked != {None}:
-        read = _Rows() if _Rows() in asked else _Numbers()
+        read = next((each for each in (_Rows(), _Labels()) if each in asked), _Numbers())
         if several or given or not read.is_plain(reports):
             return read.collect(services, column, options)
     if given or isinstance(reports, str | os.PathLike):
@@ -265,6 +266,33 @@ class _Rows(_Numbers):
         return collect_attributes(services, **options)
 
 
+@dataclass(frozen=True)
+class _Labels(_Numbers):
+    """Reports of categories: arrays, or a frame that is not read yet, or bits in files."""
+
+    def is_plain(self, reports: Any) -> bool:
+        from .engines.lazy import is_lazy
+
+        return not (is_lazy(reports) or isinstance(reports, str | os.PathLike))
+
+    def collect(self, services: Sequence[Any], column: str, options: dict[str, Any]) -> Any:
+        from .engines.lazy import is_lazy
+        from .frequencies import collected
+
+        if useless := [name for name, value in options.items() if value not in (None, False) and name != "progress"]:
+            raise InputError(f"{useless[0]} is for tables and attributes, got categories: leave it out")
+        if len(services) != 1 or len(services[0]) != 2:
+            raise InputError(f"categories are of one service, got {len(services)}: count each by itself")
+        mechanism, reports = services[0]
+        if is_lazy(reports):
+            return collected.collect_lazily(mechanism, reports, column=column)
+        if not collected.is_summed(mechanism):
+            raise InputError(
+                f"files are for bits of many categories, got {mechanism!r:.60}: pass arrays, or optldp count"
+            )
+        return collected.collect_sums(mechanism, reports, column=column)
+
+
 @singledispatch
 def _reader(mechanism: Any) -> _Numbers | None:
     """Return who reads reports that may lie in files; None where they are arrays alone."""
@@ -273,6 +301,7 @@ def _reader(mechanism: Any) -> _Numbers | None:
 
 _reader.register(TabulatedMechanism, lambda _: _Numbers())
 _reader.register(AttributeSampling, lambda _: _Rows())
+_reader.register(CategoricalMechanism, lambda _: _Labels())
 
 
 def _lazily(services: Sequence[Any], column: str, options: dict[str, Any]) -> ReportCounts:

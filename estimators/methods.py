@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, get_args
 
 from ..mechanisms.option_grammar import Option, Taken
 
-Dialect = Literal["duckdb", "spark", "bigquery", "snowflake", "postgres"]
+Dialect = Literal["duckdb", "spark", "bigquery", "snowflake", "postgres", "trino", "redshift", "clickhouse"]
 """Of `count_query`: SQL that queries are written in."""
 
 Target = Literal["users", "population"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,9 @@ import typer
 
 from ...estimators.methods import Dialect
 from ...estimators.reading.columns.simulated_columns import OUTPUT, USERS
+from ...mechanisms.errors import InputError
 from .handlers.options import CountOptions
+from .options.days import DayOptions
 from .options.shared import AllowUnproved, Force, Json, takes_options
 from .output.output import one_line_errors, print_facts, print_json, require_place, say, say_of_reports, say_wrote
 
@@ -25,16 +28,23 @@ def count_command(asked: CountOptions) -> None:
     Example: optldp count mech.json reports.csv --out counts.csv
     Example: producer | optldp count mech.json - --window 100000 --out counts.csv
     Example: optldp count a.json a.parquet b.json b.parquet --key user --out counts.parquet
+    Example: optldp count mech.json batch.parquet --by table,day --out counts
     """
     import numpy as np
 
     from ...estimators.reading.columns.number_cells import write_columns
     from ...estimators.reading.columns.table_column import constants_beside
-    from ...mechanisms import InputError, load_mechanism
+    from ...mechanisms import load_mechanism
     from .handlers.kind import Service
     from .handlers.reading import ROUNDS, told_of_users
     from .handlers.registry import kind_of
 
+    if (daily := asked.daily()) is not None:
+        from .streaming.days import count_days
+
+        count_days(asked, daily)
+        return
+    asked.refuse("for counts --by table,day", "--where", "--day-column")
     files, out, piped = asked.files, asked.out, str(asked.out) == "-"
     if len(files) % 2:
         raise InputError(f"tables and reports must come in pairs, got {len(files)} files: TABLE REPORTS [...]")
@@ -72,19 +82,21 @@ def count_command(asked: CountOptions) -> None:
         print_facts("counted", [(name, str(facts[name])) for name in (USERS, "rows", "out")])
 
 
-@one_line_errors
-def count_sql_command(
-    tables: Annotated[list[Path], typer.Argument(metavar="TABLE", help="Table file of each service, .json or .npz.")],
+@dataclass(frozen=True, kw_only=True)
+class CountSqlOptions(DayOptions):
+    """What `optldp count-sql` may be asked."""
+
+    tables: Annotated[list[Path], typer.Argument(metavar="TABLE", help="Table file of each service, .json or .npz.")]
     relations: Annotated[
         list[str], typer.Option("--from", help="What the engine calls the reports; for each TABLE, in their order.")
-    ],
-    dialect: Annotated[Dialect, typer.Option("--dialect", help="SQL of the engine.")] = "duckdb",
+    ]
+    dialect: Annotated[Dialect, typer.Option("--dialect", help="SQL of the engine.")] = "duckdb"
     column: Annotated[str, typer.Option("--column", help="Column of the numbers of outputs, or of text reports.")] = (
         OUTPUT
-    ),
+    )
     key: Annotated[
         str | None, typer.Option("--key", help="Column that names the user; needed for several services.")
-    ] = None,
+    ] = None
     cells: Annotated[
         Path | None,
         typer.Option(
@@ -92,39 +104,67 @@ def count_sql_command(
             help="For a column of reports that are numbers: write the outputs as intervals, .csv or .parquet, for a "
             "table of the file's name in the engine, which the query joins.",
         ),
-    ] = None,
+    ] = None
     table: Annotated[
         bool,
         typer.Option(
             "--table/--no-table",
             help="Ask for the column table of the reports, which tells reports of other tables; perturb writes it.",
         ),
-    ] = True,
-    force: Force = False,
-    allow_unproved: AllowUnproved = False,
-    as_json: Json = False,
-) -> None:
+    ] = True
+    arrived: Annotated[
+        str | None,
+        typer.Option(
+            "--arrived",
+            metavar="COLUMN",
+            help="With --by: column of the days on which reports came; those that came too late are counted apart.",
+        ),
+    ] = None
+    ids: Annotated[
+        bool, typer.Option("--ids/--no-ids", help="With --by: reports have the column report_id, which tells copies.")
+    ] = True
+    force: Force = False
+    allow_unproved: AllowUnproved = False
+    as_json: Json = False
+
+
+@one_line_errors
+@takes_options
+def count_sql_command(asked: CountSqlOptions) -> None:
     """Print one query that counts reports where they lie; what it answers, estimate --counts takes.
 
     \b
     Example: optldp count-sql mech.json --from idx --dialect duckdb
+    Example: optldp count-sql mech.json --from idx --by table,day --where "region = north" --late 3
     Example: optldp count-sql a.json b.json --from web.reports --from app.reports --key user --dialect bigquery
     Example: optldp count-sql mech.json --from reports --column report --cells cells.parquet --dialect postgres
     """
     from ...mechanisms import load_mechanism
     from .handlers.registry import kind_of
 
-    require_place(cells, SUFFIXES, force=force)
-    kinds = [kind_of(load_mechanism(path, allow_unproved=allow_unproved)).for_estimates() for path in tables]
-    joined = None if cells is None else cells.stem
-    query = kinds[0].query(kinds, relations, dialect=dialect, key=key, column=column, cells=joined, table=table)
+    cells = asked.cells
+    daily = asked.daily(arrived=asked.arrived, ids=asked.ids)
+    require_place(cells, SUFFIXES, force=asked.force)
+    loaded = [load_mechanism(path, allow_unproved=asked.allow_unproved) for path in asked.tables]
+    kinds = [kind_of(mechanism).for_estimates() for mechanism in loaded]
+    query = kinds[0].query(
+        kinds,
+        asked.relations,
+        dialect=asked.dialect,
+        key=asked.key,
+        column=asked.column,
+        cells=None if cells is None else cells.stem,
+        table=asked.table and (daily is None or asked.by_table),
+        where=asked.where or (),
+        daily=daily,
+    )
     if cells is not None:
         from ...estimators.reading.columns.number_cells import write_columns
 
         written = kinds[0].cells()
         write_columns(cells, written)
         say_wrote(cells, f"{next(iter(written.values())).size:,} intervals")
-    if as_json:
-        print_json({"query": query, "dialect": dialect, "cells": None if cells is None else str(cells)})
+    if asked.as_json:
+        print_json({"query": query, "dialect": asked.dialect, "cells": None if cells is None else str(cells)})
     else:
         typer.echo(query)

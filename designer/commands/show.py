@@ -29,6 +29,7 @@ from .output.output import (
     print_json,
     print_means,
     readable,
+    refuse_given,
     require_place,
     say,
     say_wrote,
@@ -68,6 +69,14 @@ def show_command(
     ] = None,
     n: Annotated[int | None, people("People who will report, once each: how far off may their mean be?")] = None,
     confidence: Confidence = CONFIDENCE,
+    record: Annotated[
+        bool,
+        typer.Option(
+            "--record",
+            help="Print a record instead, for a registry of deployments and for evaluators, as Markdown or by --json; "
+            "what the file does not know is left blank, and named.",
+        ),
+    ] = False,
     explain: Explain = False,
     force: Force = False,
     allow_unproved: AllowUnproved = False,
@@ -79,6 +88,7 @@ def show_command(
     Example: optldp show mech.json --plot heatmap.png
     Example: optldp show mech.json --n 20000 --out report.html
     Example: optldp show mech.json --n 20000
+    Example: optldp show mech.json --record
     """
     from ...estimators.reading.columns.other_table import TABLE
     from ...mechanisms import load_mechanism
@@ -90,6 +100,10 @@ def show_command(
     if out is not None:
         require_report_place(out, tables, force=force)
     kinds = [kind_of(load_mechanism(table, allow_unproved=allow_unproved)) for table in tables]
+    if record:
+        refuse_given("of no use to a record", {"--plot": plot, "--out": out, "--n": n, "--explain": explain or None})
+        _print_record(kinds, as_json=as_json)
+        return
     sure = checked_confidence(confidence)
     if n is None and confidence != CONFIDENCE:
         raise InputError(NO_PEOPLE)
@@ -132,6 +146,19 @@ def show_command(
         print_explained([*names] + [MEAN_WITHIN] * any(within))
     if out is not None:
         typer.echo(f"report: {out}")
+
+
+def _print_record(kinds: list[Kind], *, as_json: bool) -> None:
+    """Print the record of one mechanism."""
+    from .rendering.record import record_of, record_text
+
+    if len(kinds) > 1:
+        raise InputError(f"--record is of one table, got {len(kinds)}: record them one by one")
+    found = record_of(kinds[0])
+    if as_json:
+        print_json(found)
+    else:
+        typer.echo(record_text(found))
 
 
 def shown_rows(kind: Kind, facts: Mapping[str, Any]) -> list[tuple[str, str]]:

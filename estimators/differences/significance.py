@@ -9,13 +9,13 @@ from ...mechanisms.statistics import Outputs, Supports, unread
 from ..frequencies.category_counts import CategoryCounts
 from ..frequencies.consistency import norm_sub
 from ..frequencies.score import LEAST_VARIANCE
-from ..frequencies.support_counts import support_counts
+from ..frequencies.support_counts import SupportCounts, support_counts, supports_of
 from ..intervals import CONFIDENCE, check_confidence
 from .report_numbers import category_numbers
 from .tally import SAME, Tally
 
 
-def above_noise(counts: CategoryCounts | Tally, *, confidence: float = CONFIDENCE) -> np.ndarray:
+def above_noise(counts: CategoryCounts | SupportCounts | Tally, *, confidence: float = CONFIDENCE) -> np.ndarray:
     """Return the categories (K,) that somebody has, with this confidence in all of them at once.
 
     Each category's test asks how likely it is that so many reports speak for it, or more, if nobody has it. Holm's
@@ -29,7 +29,7 @@ def above_noise(counts: CategoryCounts | Tally, *, confidence: float = CONFIDENC
 
     Parameters
     ----------
-    counts : CategoryCounts, or Tally of categories
+    counts : CategoryCounts, SupportCounts, or Tally of categories
     confidence : float
         Strictly between 0 and 1.
 
@@ -55,7 +55,7 @@ def above_noise(counts: CategoryCounts | Tally, *, confidence: float = CONFIDENC
     array([ True, False, False])
     """
     check_confidence(confidence)
-    chances = tails(Tally.of(counts))
+    chances = _of_supports(counts) if isinstance(counts, SupportCounts) else tails(Tally.of(counts))
     order = np.argsort(chances, kind="stable")
     limits = (1.0 - confidence) / np.arange(chances.size, 0, -1)
     failed = chances[order] > limits
@@ -94,6 +94,11 @@ def tails(tally: Tally) -> np.ndarray:
     place = norm_sub(decoder.average(tally.reports, tally.squares / tally.squares.sum()))
     others = decoder.second_moments(np.minimum(place, 1.0 - SAME))[1]
     return ndtr(-value / np.sqrt(np.maximum(others, LEAST_VARIANCE) / tally.effective_n))
+
+
+def _of_supports(counts: SupportCounts) -> np.ndarray:
+    chance = supports_of(counts.mechanism).other_support
+    return _binomial(counts.supports, counts.n_users, np.full(counts.supports.size, chance))
 
 
 def _binomial(spoken: np.ndarray, n: int, chance: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.pseudorandom import KeyedReports, secret_of
-from ...mechanisms.pseudorandom.reports import Keyed
+from ...mechanisms.pseudorandom.reports import Keyed, short_floats
 from ...mechanisms.pseudorandom.secret import SecretSource
 from ..reading.columns.other_table import TABLE
 from ..reading.columns.simulated_columns import OUTPUT
@@ -31,7 +31,8 @@ def perturb_partition(
     drop_missing: bool = False,
     group_readable: bool = False,
 ) -> Any:
-    """Return the key and the report of each row of a part of a table: Spark's `mapInArrow`, Dask's, Polars' and so on.
+    """Return the key and the report of each row of a part of a table: Spark's `mapInArrow` and `mapInPandas`, Dask's,
+    Polars' and so on.
 
     A task that failed or was lost is run again, and must not draw a second report: so reports are those of
     `KeyedReports`, a function of the secret, the user and the value. Memory is that of one part, or of one batch.
@@ -39,8 +40,9 @@ def perturb_partition(
 
     Parameters
     ----------
-    partition : frame or iterator of pyarrow.RecordBatch
-        A pandas or polars data frame, or an Arrow table; or batches, one after another.
+    partition : frame or iterator of frames or pyarrow.RecordBatch
+        A pandas or polars data frame, or an Arrow table; or such frames or Arrow's batches, one after another. The
+        engine has raw values here, so that nothing is local where the engine is not the person's own.
     mechanism : TabulatedMechanism, FloorForm or CategoricalMechanism
         Exact.
     secret : Secret, path or callable
@@ -60,7 +62,7 @@ def perturb_partition(
 
     Returns
     -------
-    frame, or iterator of pyarrow.RecordBatch
+    frame, or iterator of frames or pyarrow.RecordBatch
         Of the kind of `partition`: the key as it is, and the columns output and table, as `perturb --as index` writes
         them.
 
@@ -101,10 +103,14 @@ class _Part:
     drop_missing: bool
 
     def batches(self, batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow as pa  # whoever hands batches has it
-
         for batch in batches:
-            yield from self.frame(pa.Table.from_batches([batch])).to_batches()
+            if type(batch).__module__.partition(".")[0] == "pyarrow" and hasattr(batch, "schema"):
+                import pyarrow as pa  # whoever hands batches has it
+
+                whole = batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch])
+                yield from self.frame(whole).to_batches()
+            else:
+                yield self.frame(batch)
 
     def frame(self, native: Any) -> Any:
         frame = self.nw.from_native(native, eager_only=True)
@@ -115,6 +121,8 @@ class _Part:
         if self.key in (self.column, OUTPUT, TABLE):
             own = f"{OUTPUT!r} and {TABLE!r}"
             raise InputError(f"the key must be another column than the values, {own}, got {self.key!r}")
+        if frame[self.column].dtype in (self.nw.Float32, getattr(self.nw, "Float16", None)):
+            raise short_floats(str(frame[self.column].dtype))
         frame = self._present(frame)
         values = np.asarray(frame[self.column].to_list())
         if self.clip:

@@ -21,6 +21,9 @@ from ..methods import Dialect
 from ..reading.columns.cells import quoted
 from ..reading.columns.other_table import BETWEEN, TABLE
 from ..reading.columns.simulated_columns import OUTPUT, USERS
+from .daily import Daily
+from .filters import condition
+from .supports import bits_written, support_query
 
 DIALECTS = get_args(Dialect)
 """SQL that queries are written in."""
@@ -40,6 +43,8 @@ def count_query(
     column: str = OUTPUT,
     cells: str | None = None,
     table: bool = True,
+    where: Sequence[str] = (),
+    daily: Daily | None = None,
 ) -> str:
     """Return the query whose answer `ReportCounts.from_counts`, or that of categories or pairs, takes.
 
@@ -53,7 +58,7 @@ def count_query(
         One; or a table of numbers for each of several services, matched by the key.
     relations : sequence of str
         What the engine calls the reports of each, its parts divided by dots.
-    dialect : {"duckdb", "spark", "bigquery", "snowflake", "postgres"}
+    dialect : {"duckdb", "spark", "bigquery", "snowflake", "postgres", "trino", "redshift", "clickhouse"}
     key : str, optional
         The column that names the user, in every relation.
     column : str
@@ -64,6 +69,10 @@ def count_query(
     table : bool
         Ask for the column table of the reports, which names what made them, so that reports of other tables are found;
         False where the engine has no such column.
+    where : sequence of str
+        Comparisons "COLUMN OP VALUE", all of which must be true of the rows that are counted.
+    daily : Daily, optional
+        Part counts by table and day, for `load_days`.
 
     Returns
     -------
@@ -92,14 +101,24 @@ def count_query(
         raise InputError("users are matched by a key for tables of numbers, got another kind: count it by itself")
     if len(mechanisms) > 1 and key is None:
         raise InputError("key (--key) must name the column of users when services are matched, got none")
+    chosen = condition(where)
+    if daily is not None:
+        if key is not None or cells is not None or len(mechanisms) > 1:
+            raise InputError("counts by day are of one table of reports: leave out --key, --cells and other tables")
+        bits = bits_written(mechanisms[0])
+        return _in(dialect, daily.query(_relation(relations[0]), column, chosen, table=table, bits=bits))
+    sources = [_chosen(_relation(name), chosen, alias="" if cells else " AS chosen") for name in relations]
     if cells is not None:
         if key is not None or len(sizes) != 1:
             raise InputError("cells are for one table of numbers without a key: write numbers of outputs for services")
-        return _in(dialect, _joined(_relation(relations[0]), column, _relation(cells), table))
+        return _in(dialect, _joined(sources[0], column, _relation(cells), table))
+    if key is None and (bits := bits_written(mechanisms[0])) is not None:
+        groups = f", {quoted(TABLE)}" if table else ""
+        return _in(dialect, support_query(sources[0], quoted(column), bits, groups))
     if key is None:
-        return count_together(relations[0], {column: OUTPUT}, dialect, table=table)
+        return count_together(relations[0], {column: OUTPUT}, dialect, table=table, where=where)
     names = [table_identifier(made) for made in mechanisms] if table else None
-    return _in(dialect, _matched(sizes, [_relation(name) for name in relations], column, key, names))
+    return _in(dialect, _matched(sizes, sources, column, key, names))
 
 
 @singledispatch
@@ -122,11 +141,16 @@ def _(mechanism: TabulatedMechanism | FloorForm) -> int:
 
 
 def count_together(
-    relation: str, columns: Mapping[str, str], dialect: Dialect = "duckdb", *, table: bool = True
+    relation: str,
+    columns: Mapping[str, str],
+    dialect: Dialect = "duckdb",
+    *,
+    table: bool = True,
+    where: Sequence[str] = (),
 ) -> str:
     """Return the query that counts how many users have the same in all these columns, given the names that they get.
 
-    `table` and what is raised are as of `count_query`.
+    `table`, `where` and what is raised are as of `count_query`.
 
     Example
     -------
@@ -138,9 +162,13 @@ def count_together(
     columns = {**columns, TABLE: TABLE} if table else columns
     cells = [quoted(name) + ("" if name == named else f" AS {quoted(named)}") for name, named in columns.items()]
     groups = ", ".join(map(quoted, columns))
-    return _in(
-        dialect, f"SELECT {', '.join(cells)}, COUNT(*) AS {quoted(USERS)} FROM {_relation(relation)} GROUP BY {groups}"
-    )
+    source = _relation(relation) + (f" WHERE {chosen}" if (chosen := condition(where)) else "")
+    return _in(dialect, f"SELECT {', '.join(cells)}, COUNT(*) AS {quoted(USERS)} FROM {source} GROUP BY {groups}")
+
+
+def _chosen(relation: str, condition: str, alias: str) -> str:
+    """What a query reads from: a relation, or those of its rows for which a condition is true."""
+    return f"(SELECT * FROM {relation} WHERE {condition}){alias}" if condition else relation
 
 
 def _relation(name: str) -> str:

@@ -17,8 +17,9 @@ from ...mechanisms.statistics import Supports, as_supports
 from ...solvers.likelihood.bits import bit_sums
 from ..counting.user_numbers import total_users, whole_counts
 from ..each_report import OfOneMechanism
-from ..reading.columns.counted_rows import counted_reports
-from ..reading.columns.simulated_columns import OUTPUT
+from ..reading.columns.counted_rows import Wanted, counted_reports, counted_rows
+from ..reading.columns.simulated_columns import BIT, NO_BIT, OUTPUT, SUPPORTS
+from ..reading.columns.skipped_rows import ROWS_NAMED, SkippedRows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,6 +46,7 @@ class SupportCounts(OfOneMechanism[CategoricalMechanism]):
 
     Example
     -------
+    >>> from optldp.estimators import SupportCounts
     >>> from optldp.mechanisms.categorical.unary_encoding import optimised_unary
     >>> oue = optimised_unary(["a", "b", "c"], 1.0)
     >>> shards = [oue.sample(["a"] * 1000), oue.sample(["b"] * 500)]
@@ -98,6 +100,8 @@ class SupportCounts(OfOneMechanism[CategoricalMechanism]):
 
         Example
         -------
+        >>> import numpy as np
+        >>> from optldp.estimators import SupportCounts
         >>> from optldp.mechanisms.categorical.unary_encoding import optimised_unary
         >>> rows = {"output": np.array(["c", "a"]), "n": np.array([5, 7])}
         >>> SupportCounts.from_counts(optimised_unary(["a", "b", "c"], 1.0), rows, n_users=9).supports
@@ -107,6 +111,57 @@ class SupportCounts(OfOneMechanism[CategoricalMechanism]):
         supports = np.zeros(len(mechanism.categories), dtype=np.int64)
         np.add.at(supports, codes, whole_counts("n", found.users, least=1, together=False))
         return cls(mechanism, supports, n_users)
+
+    @classmethod
+    def from_sums(cls, mechanism: CategoricalMechanism, rows: Any, *, skip_invalid: bool | SkippedRows = False) -> Self:
+        """Take over what an engine answered to the query of support sums, a row per bit; days and shards add up.
+
+        Parameters
+        ----------
+        mechanism : CategoricalMechanism
+        rows : path or table in memory
+            As `ReportCounts.from_counts` takes them; the column bit has the number of the category, from 0, supports
+            how many of n reports support it. In a row of bit -1 these are no reports.
+        skip_invalid : bool or SkippedRows
+            Leave out, and count, users whose reports are none, instead of refusing them.
+
+        Raises
+        ------
+        InputError
+            As `ReportCounts.from_counts`, bits that there are not, or that are not of equally many reports.
+
+        Example
+        -------
+        >>> import numpy as np
+        >>> from optldp.estimators import SupportCounts
+        >>> from optldp.mechanisms.categorical.unary_encoding import optimised_unary
+        >>> rows = {"bit": np.array([0, 1]), "supports": np.array([3, 5]), "n": np.array([9, 9])}
+        >>> SupportCounts.from_sums(optimised_unary(["a", "b"], 1.0), rows).n_users
+        9
+        """
+        account, skip = SkippedRows.of(skip_invalid)
+        made, size = partial(table_identifier, mechanism), len(mechanism.categories)
+        found = counted_rows(rows, [Wanted((BIT, SUPPORTS))], made)
+        bits, supports = found.columns
+        wrong = (bits < 0) | (bits >= size) | (supports < 0) | (supports > found.users)
+        reasons = [
+            "no report of the mechanism" if bit == NO_BIT else f"bit {bit} with {many} supports of {users} reports"
+            for bit, many, users in zip(
+                *(column[wrong][:ROWS_NAMED].tolist() for column in (bits, supports, found.users)), strict=True
+            )
+        ]
+        found = found.refuse(wrong, reasons, account if skip else None)
+        account.tell(skip_invalid)
+        total, sums = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+        bits, supports = found.columns
+        np.add.at(total, bits, whole_counts("n", found.users, least=1, together=False))
+        np.add.at(sums, bits, supports)
+        if (total != total[0]).any():
+            raise InputError(
+                f"{found.where} must have all {size} bits of as many reports each, got from {total.min()} to "
+                f"{total.max()}: use the whole answer of the query"
+            )
+        return cls(mechanism, sums, int(total[0]))
 
     def support_counts(self) -> np.ndarray:
         """Return `supports`."""

@@ -8,7 +8,7 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln, stdtr, xlog1py, xlogy
+from scipy.special import gammaln, ndtr, stdtr, xlog1py, xlogy
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.statistics import Outputs, Statistic, Supports, as_supports, unread
@@ -16,7 +16,7 @@ from ..attributes.counts import ByAttribute
 from ..counting.counts import ReportCounts
 from ..differences.tally import Tally
 from ..frequencies.category_counts import CategoryCounts
-from ..frequencies.support_counts import SupportCounts
+from ..frequencies.support_counts import SupportCounts, supports_of
 from ..input_grid import InputGrid
 from ..key_values.counts import KeyValueCounts, ShownCounts
 from ..key_values.likelihood import key_law
@@ -78,8 +78,34 @@ class Sizes:
         return float(2.0 * stdtr(total - 1, -abs(average - self.expected) / np.sqrt(variance / total)))
 
 
+@dataclass(frozen=True)
+class Total:
+    """How many categories the reports of a unary encoding support together, if no more than that is known.
+
+    Attributes
+    ----------
+    name : str
+    expected, variance : float
+        Of one report, whatever the value.
+    total, users : int
+    """
+
+    name: str
+    expected: float
+    variance: float
+    total: int
+    users: int
+
+    def p_value(self) -> float | None:
+        """Return that of the normal law, which a sum of so many bits has; None without reports."""
+        if not self.users:
+            return None
+        away = abs(self.total - self.users * self.expected) / np.sqrt(self.users * self.variance)
+        return float(2.0 * ndtr(-away))
+
+
 @singledispatch
-def parts_of(counts: Any) -> Iterator[Part | Sizes]:
+def parts_of(counts: Any) -> Iterator[Part | Sizes | Total]:
     """Yield what of counts can be tested; each is a test by itself.
 
     | counts | cells | laws |
@@ -88,6 +114,7 @@ def parts_of(counts: Any) -> Iterator[Part | Sizes]:
     | of several attributes | those of each attribute | as of numbers |
     | of categories in a table | outputs | of the categories |
     | of unary encodings | how many ones a report has | one, whatever the category |
+    | of their support sums | ones of all reports together | one |
     | of other pure protocols | categories that a report supports, on average | one |
     | of pairs | what is shown at each key | of its values, and of none |
     | of levels in the clear | those of each level | as of one mechanism |
@@ -99,7 +126,7 @@ def parts_of(counts: Any) -> Iterator[Part | Sizes]:
 
 
 @parts_of.register
-def _of_numbers(counts: ReportCounts) -> Iterator[Part | Sizes]:
+def _of_numbers(counts: ReportCounts) -> Iterator[Part | Sizes | Total]:
     several = len(counts.services) > 1
     for j, service in enumerate(counts.services):
         seen = np.zeros(service.mechanism.low.size, dtype=np.int64)
@@ -110,29 +137,33 @@ def _of_numbers(counts: ReportCounts) -> Iterator[Part | Sizes]:
 
 
 @parts_of.register(ByAttribute)
-def _of_attributes(counts: ByAttribute[Any]) -> Iterator[Part | Sizes]:
+def _of_attributes(counts: ByAttribute[Any]) -> Iterator[Part | Sizes | Total]:
     for name, alone in counts.items():
         for part in parts_of(alone):
             yield _named(part, name)
 
 
 @parts_of.register
-def _of_categories(counts: CategoryCounts) -> Iterator[Part | Sizes]:
+def _of_categories(counts: CategoryCounts) -> Iterator[Part | Sizes | Total]:
     yield from _of_statistic(counts.mechanism.statistic, counts.reports, counts.counts)
 
 
 @parts_of.register
-def _of_supports(counts: SupportCounts) -> Iterator[Part | Sizes]:
-    return iter(())  # how many supports each report has is not known
+def _of_supports(counts: SupportCounts) -> Iterator[Part | Sizes | Total]:
+    made = supports_of(counts.mechanism)
+    if made.independent:  # else how much the reports differ in their sizes is not known
+        own, others, many = made.own_support, made.other_support, made.size - 1
+        variance = own * (1 - own) + many * others * (1 - others)
+        yield Total("", own + many * others, variance, int(counts.supports.sum()), counts.n_users)
 
 
 @parts_of.register
-def _of_tally(counts: Tally) -> Iterator[Part | Sizes]:
+def _of_tally(counts: Tally) -> Iterator[Part | Sizes | Total]:
     yield from _of_statistic(counts.mechanism.statistic, counts.reports, counts.users)
 
 
 @parts_of.register(KeyValueCounts | ShownCounts)
-def _of_pairs(counts: KeyValueCounts | ShownCounts) -> Iterator[Part | Sizes]:
+def _of_pairs(counts: KeyValueCounts | ShownCounts) -> Iterator[Part | Sizes | Total]:
     law = key_law(counts.mechanism, InputGrid.common([counts.mechanism.value]))
     seen = np.hstack([counts.hidden[:, None], counts.shown])
     if isinstance(counts, KeyValueCounts) and counts.mechanism.independent:
@@ -143,7 +174,7 @@ def _of_pairs(counts: KeyValueCounts | ShownCounts) -> Iterator[Part | Sizes]:
 
 
 @parts_of.register
-def _of_levels(counts: PersonalisedCounts) -> Iterator[Part | Sizes]:
+def _of_levels(counts: PersonalisedCounts) -> Iterator[Part | Sizes | Total]:
     made = counts.mechanism
     if made.level_epsilon is None:
         held = reports_at_levels(made)
@@ -160,7 +191,7 @@ def _of_levels(counts: PersonalisedCounts) -> Iterator[Part | Sizes]:
 
 
 @parts_of.register
-def _of_levels_of_pairs(counts: PersonalisedPairCounts) -> Iterator[Part | Sizes]:
+def _of_levels_of_pairs(counts: PersonalisedPairCounts) -> Iterator[Part | Sizes | Total]:
     made = counts.mechanism
     if made.level_epsilon is None:
         for epsilon, alone in zip(made.epsilons, counts.by_level, strict=True):
@@ -173,7 +204,7 @@ def _of_levels_of_pairs(counts: PersonalisedPairCounts) -> Iterator[Part | Sizes
     yield from _keys(keys, _with_level(made.level_response, laws), seen.reshape(len(keys), -1))
 
 
-def _of_statistic(made: Statistic, reports: np.ndarray, counts: np.ndarray) -> Iterator[Part | Sizes]:
+def _of_statistic(made: Statistic, reports: np.ndarray, counts: np.ndarray) -> Iterator[Part | Sizes | Total]:
     match made:
         case Outputs(law):
             yield Part("", law, _seen(reports, counts, law.shape[1]))
@@ -231,7 +262,7 @@ def _binomial(many: int, share: float) -> np.ndarray:
     return np.exp(ways + xlogy(ones, share) + xlog1py(many - ones, -share))
 
 
-def _keys(keys: tuple[str, ...], law: np.ndarray, seen: np.ndarray) -> Iterator[Part | Sizes]:
+def _keys(keys: tuple[str, ...], law: np.ndarray, seen: np.ndarray) -> Iterator[Part | Sizes | Total]:
     """Yield the keys that are shown most often, and of the others parts that say nothing."""
     order = np.argsort(-seen[:, 1:].sum(axis=1), kind="stable").tolist()
     for place, k in enumerate(order):
@@ -244,5 +275,5 @@ def _seen(places: np.ndarray, counts: np.ndarray, size: int) -> np.ndarray:
     return seen
 
 
-def _named(part: Part | Sizes, name: str) -> Part | Sizes:
+def _named(part: Part | Sizes | Total, name: str) -> Part | Sizes | Total:
     return replace(part, name=", ".join(filter(None, [name, part.name])))

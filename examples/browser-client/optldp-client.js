@@ -829,6 +829,37 @@ export function perturbMany(table, values) {
 }
 
 /**
+ * Draws the number of an output for a value in the domain, from 0: a report as engines count it, and all that estimators
+ * use. A number of the same value spends epsilon again, as a report does.
+ * @type {(table: ExactTable, value: number) => number}
+ */
+export function perturbIndex(table, value) {
+  const law = lawOf(table);
+  const words = new RandomWords(2);
+  try {
+    return drawOutput(law, value, words);
+  } finally {
+    words.erase();
+  }
+}
+
+/**
+ * A report as a row to send (docs/report-format.md): the table's identifier, a drawn output, the day in UTC, an id of
+ * fresh randomness, and nothing else. A row that is sent again must be the same row.
+ * @type {(table: ExactTable, value: number) => { table: string, output: number, day: string, report_id: string }}
+ */
+export function perturbRow(table, value) {
+  const output = perturbIndex(table, value);
+  const id = crypto.getRandomValues(new Uint8Array(16));
+  return {
+    table: `t${table.checksum.slice("sha256:".length, "sha256:".length + 12)}`,
+    output,
+    day: new Date().toISOString().slice(0, 10),
+    report_id: Array.from(id, (byte) => byte.toString(16).padStart(2, "0")).join(""),
+  };
+}
+
+/**
  * The one spelling of a report, as the library writes it (docs/report-format.md): `4.0`, `0.25`, `1e-07`. A report that
  * some values had spelled otherwise would tell them.
  * @type {(report: number) => string}

@@ -165,6 +165,7 @@ class KeyedReports:
                     "are not: correct them, or declare the category"
                 )
             return codes
+        require_doubles(np.asarray(values).dtype)
         (low, high), held = made.domain, numbers("values", values)
         if outside := np.count_nonzero((held < low) | (held > high)):
             raise InputError(
@@ -214,6 +215,32 @@ def law_checksum(mechanism: Keyed) -> str:
     False
     """
     return checksum({name: member for name, member in document_of(mechanism).items() if name not in NOT_THE_LAW})
+
+
+def require_doubles(kind: np.dtype) -> None:
+    """Raise InputError for floats shorter than doubles: 0.1 is another number in them, and has another report.
+
+    Example
+    -------
+    >>> require_doubles(np.dtype(float)), require_doubles(np.dtype(int))
+    (None, None)
+    """
+    if kind.kind == "f" and kind.itemsize < 8:
+        raise short_floats(str(kind))
+
+
+def short_floats(kind: str) -> InputError:
+    """Return what is to be raised for values of a type of short floats.
+
+    Example
+    -------
+    >>> str(short_floats("float32"))[:53]
+    'values must be doubles or whole numbers, got float32,'
+    """
+    return InputError(
+        f"values must be doubles or whole numbers, got {kind}, whose 0.1 is not that of doubles and has another "
+        "report, which spends again: round them to the decimals that were meant, as doubles"
+    )
 
 
 def user_names(users: ArrayLike) -> list[bytes]:

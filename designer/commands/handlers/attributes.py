@@ -19,13 +19,11 @@ from ....mechanisms.exactness.verification import verify
 from ..options.kind import DesignKind
 from ..output.output import share_progress, told_of_reports
 from .bundle import BundleKind, found_rows, read_to_count
-from .kind import Designed, Found, Held, Layout, Part, Service, split
+from .kind import Answer, Designed, Found, Held, Layout, Part, Service, split
 from .number_estimates import names_of, require_method, say_of_users, told_by_counts, told_of_join, with_bias
 from .number_fits import mean_found
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ....estimators import BiasAwareMean
     from ....estimators.attributes import AttributeCounts
     from ....estimators.means.means_of_attributes import AttributeMeans
@@ -145,7 +143,7 @@ class Attributes(BundleKind[AttributeSampling]):
             read.simulated, read.skipped
         )
 
-    def counted(self, path: Path, skip_invalid: bool | SkippedRows) -> AttributeCounts:
+    def counted(self, path: Answer, skip_invalid: bool | SkippedRows) -> AttributeCounts:
         from ....estimators.attributes import AttributeCounts
 
         return AttributeCounts.from_counts(self.mechanism, path, skip_invalid=skip_invalid)

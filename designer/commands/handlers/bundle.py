@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -17,12 +17,11 @@ from ....mechanisms.documents.bundle import Bundle
 from ....mechanisms.errors import InputError
 from ....mechanisms.third_party.adoption import written_of
 from ..output.output import readable, told_of_reports
-from .kind import Checked, Found, Kind, Layout, Rows, Service, WrittenReports, marked
+from .kind import Answer, Checked, Found, Kind, Layout, Rows, Service, WrittenReports, marked
 from .options import LEVEL_COLUMN, REPORT_COLUMN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from matplotlib.axes import Axes
 
@@ -112,11 +111,19 @@ class BundleKind(Kind[B]):
     def found(self, counts: Any, asked: EstimateOptions) -> Found:
         """Return what counts of reports tell of the values."""
 
+    def summed(self, service: Service, asked: EstimateOptions) -> tuple[Any, bool] | None:
+        """Return the counts of a long file whose reports need not be looked at one by one, and whether they are
+        simulated; None where they need."""
+        return None
+
     def to_test(self, counts: Any) -> Sequence[Any]:
         """Return counts as those who test whether they fit take them."""
         return [counts]
 
-    def counted(self, path: Path, skip_invalid: bool | SkippedRows) -> Any:
+    def tested(self, rows: Mapping[str, Any], skipped: SkippedRows) -> Sequence[Any]:
+        return self.to_test(self.counted(rows, skipped))
+
+    def counted(self, path: Answer, skip_invalid: bool | SkippedRows) -> Any:
         """Return the counts of an engine's answer; InputError for kinds that have none."""
         raise InputError(f"--counts are not for {self.mechanism.kind}: give the reports")
 
@@ -159,11 +166,15 @@ class BundleKind(Kind[B]):
     def told_alone(self, service: Service, asked: EstimateOptions) -> Found:
         """Return what the reports of one service tell."""
         from ....estimators.reading.columns import SkippedRows
-        from .reading import accounted, added, answers_simulated
+        from .days import answered
+        from .reading import accounted, added
 
         if asked.counts:
-            simulated, skipped = answers_simulated(asked.counts), SkippedRows()
-            counts = added(self.counted(path, skipped if asked.skip_invalid else False) for path in asked.counts)
+            skipped = SkippedRows()
+            answers, simulated = answered(asked.counts, [self.identifier()])
+            counts = added(self.counted(rows, skipped if asked.skip_invalid else False) for rows in answers)
+        elif (summed := self.summed(service, asked)) is not None:
+            counts, simulated, skipped = *summed, SkippedRows()
         else:
             read = self.read(service, asked, asked.level_column or LEVEL_COLUMN)
             simulated, skipped = read.simulated, read.skipped

@@ -11,7 +11,7 @@ import numpy as np
 
 from ....estimators.intervals import each_of, normal_quantile
 from ....estimators.methods import FREQUENCY_METHODS
-from ....estimators.reading.columns.simulated_columns import OUTPUT
+from ....estimators.reading.columns.simulated_columns import BIT, OUTPUT
 from ....mechanisms.categorical.mechanism import CategoricalMechanism
 from ....mechanisms.errors import InputError
 from ....mechanisms.promise import Pure
@@ -22,15 +22,27 @@ from ....mechanisms.third_party.mark import MARK, is_adopted
 from ..options.kind import DesignKind
 from ..output.output import share_progress, solver_progress
 from .bundle import MOST_ROWS, RANKED, BundleKind, answer_in_text, found_rows, report_texts
-from .kind import Checked, Designed, Drawing, Found, Held, Kind, Layout, Reader, Service, WrittenReports, marked, split
+from .kind import (
+    Answer,
+    Checked,
+    Designed,
+    Drawing,
+    Found,
+    Held,
+    Kind,
+    Layout,
+    Reader,
+    Service,
+    WrittenReports,
+    marked,
+    split,
+)
 from .options import REPORT_COLUMN
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.axes import Axes
 
-    from ....estimators import CategoryCounts
+    from ....estimators import CategoryCounts, SupportCounts
     from ....estimators.differences import Tally
     from ....estimators.frequencies.frequencies import FrequencyEstimate
     from ....estimators.reading.columns import SkippedRows
@@ -49,6 +61,9 @@ UNKNOWN = (
     "user, is the word of who drew them"
 )
 """What is said of a mechanism whose reports others drew."""
+
+LONG_TEXT, LONG_PARQUET = 2**25, 2**21
+"""Bytes of files of bits, some 2^24 of them, from which on they are summed and not looked at row by row."""
 
 LABELS = ("--column", "--drop-missing")
 """Options of `perturb` that say which labels users hold."""
@@ -156,6 +171,10 @@ class Categories(BundleKind[CategoricalMechanism]):
 
         return category_reader(self.mechanism, asked, self.layout(REPORT_COLUMN, ""))
 
+    def reports_in_text(self, texts: Sequence[str]) -> np.ndarray:
+        written = written_of(self.mechanism)
+        return (self.mechanism.from_text if written is None else written.counted)(texts)
+
     def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return answer_in_text(self, services, asked)
 
@@ -164,14 +183,35 @@ class Categories(BundleKind[CategoricalMechanism]):
 
         return CategoryCounts.from_reports(self.mechanism, reports, many)
 
-    def counted(self, path: Path, skip_invalid: bool | SkippedRows) -> CategoryCounts:
-        from ....estimators import CategoryCounts
+    def summed(self, service: Service, asked: EstimateOptions) -> tuple[SupportCounts, bool] | None:
+        from ....estimators.frequencies.collected import collect_sums, is_summed
+        from ....estimators.methods import FREQUENCIES
+        from .reading import column_in
 
+        way, path = FREQUENCIES.get(asked.method or FREQUENCY_METHODS[0]), service.reports
+        if asked.skip_invalid or asked.drop_missing or way is None or not way.of_supports:
+            return None
+        least = LONG_PARQUET if path.suffix.lower() == ".parquet" else LONG_TEXT
+        if not path.is_file() or path.stat().st_size < least or not is_summed(self.mechanism):
+            return None
+        layout = self.layout(column_in(service.reports, asked.column)[0], "")
+        marked = column_in(service.reports, layout.columns[0])[1]
+        try:
+            return collect_sums(self.mechanism, service.reports, column=asked.column), marked
+        except InputError:  # read row by row, the first that is none is named
+            return None
+
+    def counted(self, path: Answer, skip_invalid: bool | SkippedRows) -> CategoryCounts | SupportCounts:
+        from ....estimators import CategoryCounts, SupportCounts
+        from ....estimators.reading.columns.files import columns_of
+
+        if BIT in (path if isinstance(path, Mapping) else columns_of(path)):
+            return SupportCounts.from_sums(self.mechanism, path, skip_invalid=skip_invalid)
         written = written_of(self.mechanism)
         parse = None if written is None else written.counted
         return CategoryCounts.from_counts(self.mechanism, path, skip_invalid=skip_invalid, parse=parse)
 
-    def found(self, counts: CategoryCounts, asked: EstimateOptions) -> Found:
+    def found(self, counts: CategoryCounts | SupportCounts, asked: EstimateOptions) -> Found:
         from ....estimators import estimate_frequencies, influence
 
         asked.refuse("for levels of budgets", "--level-column")
@@ -264,9 +304,10 @@ def each_confidence(asked: EstimateOptions, many: int) -> float:
     return each_of(asked.confidence, many) if asked.simultaneous else asked.confidence
 
 
-def ranked(table: Found, counts: CategoryCounts | Tally, asked: EstimateOptions) -> Found:
+def ranked(table: Found, counts: CategoryCounts | SupportCounts | Tally, asked: EstimateOptions) -> Found:
     """Return a table of frequencies in order, with those that rise above the noise marked and the rest in one line."""
     from ....estimators.differences import above_noise, estimate_others
+    from ....estimators.frequencies.support_counts import SupportCounts
 
     assert table.columns is not None
     columns, top = table.columns, asked.top or MOST_ROWS
@@ -276,7 +317,8 @@ def ranked(table: Found, counts: CategoryCounts | Tally, asked: EstimateOptions)
         above = above_noise(counts, confidence=asked.confidence)
         shown = np.zeros(values.size, dtype=bool)
         shown[np.argsort(-values, kind="stable")[:top]] = True
-        rest = None if shown.all() else estimate_others(counts, shown, target=asked.target)
+        summed = isinstance(counts, SupportCounts)  # of which the scatter of all reports' sums is not known
+        rest = None if shown.all() or summed else estimate_others(counts, shown, target=asked.target)
     except InputError:  # reports that do not tell the categories apart, or one report: nothing is known of noise
         return replace(_in_order(table, facts, columns, top), facts=facts)
     told = {**columns, "above_noise": above.tolist()}

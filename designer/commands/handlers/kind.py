@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -18,11 +19,10 @@ from ..output.output import number
 from .options import REPORT_COLUMN
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.axes import Axes
 
     from ....estimators import Estimate
+    from ....estimators.reading.columns import SkippedRows
     from ....mechanisms import TabulatedMechanism
     from ....mechanisms.documents.bundle import Bundle
     from ....mechanisms.ledger import GivenReports
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from .options import CountOptions, EstimateOptions
 
 M = TypeVar("M", bound="TabulatedMechanism | Bundle")
+
+Answer = Path | Mapping[str, Any]
+"""Rows of counts: a file, or columns by name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +136,15 @@ class Kind(ABC, Generic[M]):
         from ....estimators.engines import count_query
 
         return count_query([kind.mechanism for kind in kinds], relations, **options)
+
+    def reports_in_text(self, texts: Sequence[str]) -> object:
+        """Return the reports that the column of counts by day says; InputError where one is none, or for kinds that
+        are not counted so."""
+        raise InputError("counts by day are for tables of numbers, categories and pairs: count whole files of others")
+
+    def tested(self, rows: Mapping[str, Any], skipped: SkippedRows) -> Sequence[Any]:
+        """Return counts that are rows of an answer as those who test whether they fit take them."""
+        raise InputError("counts by day are for tables of numbers, categories and pairs: count whole files of others")
 
     def cells(self) -> dict[str, np.ndarray]:
         """Return the outputs as intervals of reports; see `output_cells`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -155,14 +156,17 @@ def _taken(services: Sequence[Service], asked: EstimateOptions) -> tuple[ReportC
     from ....estimators import ReportCounts
     from ....estimators.counting.counts import Service as Counted
     from ....estimators.reading.columns import SkippedRows
-    from .reading import added, answers_simulated, require_rounds
+    from .days import answered
+    from .reading import added, require_rounds
 
     skipped, tables = SkippedRows(), [service.kind.mechanism for service in services]
     named = [Counted(*each) for each in zip(service_names(services), tables, strict=True)]
-    simulated, skip = answers_simulated(asked.counts), skipped if asked.skip_invalid else False
-    require_rounds(asked.counts, asked.rounds)
+    names = [service.kind.identifier() for service in services]
+    answers, simulated = answered(asked.counts, names, service_names(services))
+    skip = skipped if asked.skip_invalid else False
+    require_rounds([answer for answer in answers if isinstance(answer, Path)], asked.rounds)
     options: dict[str, Any] = {"skip_invalid": skip, "rounds": asked.rounds}
-    counts = added(ReportCounts.from_counts(named, path, **options) for path in asked.counts)
+    counts = added(ReportCounts.from_counts(named, path, **options) for path in answers)
     return counts, told_of_reports(simulated, skipped), skipped
 
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ....estimators.intervals import CONFIDENCE
 from ....estimators.reading.columns.simulated_columns import OUTPUT
+from ....mechanisms.errors import InputError
 from ....mechanisms.exactness.proof import ExactProof, prove
 from ....mechanisms.exactness.verification import Verification, verify
+from ....mechanisms.report_text import integers_of_text
 from ....mechanisms.sampling.domain import values_inside
 from ....mechanisms.sampling.rounded_values import rounded_values
 from ....mechanisms.table.table import TabulatedMechanism
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     from matplotlib.axes import Axes
 
+    from ....estimators.reading.columns import SkippedRows
     from ....mechanisms.compact_tables import FloorForm
     from ....mechanisms.table.knot_prior import KnotPrior
     from ...designs.knots import KnotChoice
@@ -86,6 +89,18 @@ class Numbers(Kind[TabulatedMechanism]):
 
         counts, told, _ = count_services(services, asked)
         return answer_of(counts), told
+
+    def reports_in_text(self, texts: Sequence[str]) -> np.ndarray:
+        outputs, possible = integers_of_text(texts), self.mechanism.possible
+        inside = (outputs >= 0) & (outputs < possible.size)
+        if not (inside.all() and possible[outputs].all()):
+            raise InputError(f"outputs must be numbers of outputs of the table, from 0 to {possible.size - 1}")
+        return outputs
+
+    def tested(self, rows: Mapping[str, Any], skipped: SkippedRows) -> Sequence[Any]:
+        from ....estimators import ReportCounts
+
+        return [ReportCounts.from_counts(self.mechanism, rows, skip_invalid=skipped)]
 
     def cells(self) -> dict[str, np.ndarray]:
         from ....estimators.engines import output_cells

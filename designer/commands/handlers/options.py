@@ -23,6 +23,7 @@ from ....estimators.reading.columns.simulated_columns import REPORT
 from ....mechanisms.errors import InputError
 from ....mechanisms.option_grammar import Option, Taken, asked_for, name_asked, told_in_words
 from ..options.assumed import ASSUMPTIONS
+from ..options.days import DayOptions
 from ..options.differences import ContrastOptions
 from ..options.shared import (
     CONFIDENCE,
@@ -144,12 +145,23 @@ class ReportOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CountOptions(ReportOptions):
+class CountOptions(DayOptions, ReportOptions):
     """What `optldp count` may be asked."""
 
     out: Annotated[
-        Path, typer.Option("--out", help="Counts to write, .csv, .parquet or - for a pipe: the columns output and n.")
+        Path,
+        typer.Option(
+            "--out",
+            help="Counts to write, .csv, .parquet or - for a pipe: the columns output and n. With --by a folder, which "
+            "is gone on with.",
+        ),
     ]
+    day_column: Annotated[
+        str | None,
+        typer.Option(
+            "--day-column", help="With --by: column of the days, or of times, whose day counts. Default: day."
+        ),
+    ] = None
     window: Window = None
     force: Force = False
 

@@ -15,12 +15,11 @@ from ....mechanisms.key_value.mechanism import KeyValueMechanism
 from ..options.kind import DesignKind
 from ..output.output import task_progress
 from .bundle import BundleKind, answer_in_text, found_rows
-from .kind import Designed, Found, Held, Part, Service, split
+from .kind import Answer, Designed, Found, Held, Part, Service, split
 from .options import REDUCTION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from ....estimators import KeyValueCounts
     from ....estimators.key_values.counts import KeyCounts
@@ -97,10 +96,13 @@ class Pairs(BundleKind[KeyValueMechanism]):
         none = np.isnan(values)
         return labels[none.astype(int)], np.where(none, table.knots[0], values)
 
+    def reports_in_text(self, texts: Sequence[str]) -> np.ndarray:
+        return self.mechanism.from_text(texts)
+
     def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return answer_in_text(self, services, asked)
 
-    def counted(self, path: Path, skip_invalid: bool | SkippedRows) -> KeyValueCounts:
+    def counted(self, path: Answer, skip_invalid: bool | SkippedRows) -> KeyValueCounts:
         from ....estimators import KeyValueCounts
 
         return KeyValueCounts.from_counts(self.mechanism, path, skip_invalid=skip_invalid)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ....estimators.reading.columns.simulated_columns import ROUND
+from ....estimators.reading.columns.days import day_of
+from ....estimators.reading.columns.simulated_columns import DAY, REPORT_ID, ROUND
 from ....mechanisms.errors import InputError
 from .ledger import LedgerOptions
 from .shared import DataFile, DropMissing, Force, Json, Table, Window
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 KEYED = ("--secret", "--period")
 
 Form = Literal["report", "index"]
+
+ID_BYTES = 16
+"""Random bytes of a report's id: of 2^40 reports no two are alike but with a chance below 1e-14."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +79,15 @@ class PerturbOptions(LedgerOptions):
             help="The period that the values are of, written into the column round. With --secret users report anew in "
             "another one; default: none. With --ledger the same value has the same report in all; default: the date. "
             "Of a way over time its number, from 1, written into the column period.",
+        ),
+    ] = None
+    day: Annotated[
+        str | None,
+        typer.Option(
+            "--day",
+            metavar="DAY",
+            help="The day that the reports are of, as 2026-05-01, or today (in UTC): written into the column day, with "
+            "a fresh report_id for each, by which count --by table,day tells copies and late reports.",
         ),
     ] = None
     state: Annotated[
@@ -150,18 +164,32 @@ class PerturbOptions(LedgerOptions):
         return self.label or today
 
     def with_round(self, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Return columns of reports with that of their round, where they have one."""
+        """Return columns of reports with those of their round and of their day, where they have one."""
         import numpy as np
 
-        if self.period is None:
-            return dict(columns)
         rows = next(iter(columns.values())).size
-        return {**columns, ROUND: np.full(rows, self.period, dtype=object)}
+        found: dict[str, np.ndarray] = dict(columns)
+        if self.period is not None:
+            found[ROUND] = np.full(rows, self.period, dtype=object)
+        if self.day is not None:
+            found[DAY] = np.full(rows, self._day_named(), dtype=object)
+            found[REPORT_ID] = np.array([secrets.token_hex(ID_BYTES) for _ in range(rows)], dtype=object)
+        return found
+
+    def _day_named(self) -> str:
+        """The day that reports are of; ids beside reports that another run gives again are refused, as copies would
+        count twice."""
+        self.refuse("of no use to ids of reports, which a run that is repeated would draw anew", "--secret", "--ledger")
+        if taken := {DAY, REPORT_ID} & {*self.beside}:
+            raise InputError(f"{min(taken)!r} is a column beside each report, got one of that name: rename it")
+        return (datetime.now(UTC).date() if self.day == "today" else day_of(self.day or "")).isoformat()
 
     def refuse_to_keep(self, secret: Iterable[str]) -> None:
         """Refuse --keep of a column that a mechanism protects, or that is not there, before anything is spent."""
         from ....estimators.reading.columns.keyed import require_columns
 
+        if self.day is not None:
+            self._day_named()
         if self.period is not None and ROUND in (*secret, *self.beside):
             raise InputError(f"the round is written into the column {ROUND!r}, got one of that name: rename it")
         hidden = {*secret, *(self.columns or ()), self.value_column, self.level_column}
@@ -220,11 +248,13 @@ class PerturbOptions(LedgerOptions):
         if self.secret is None:
             self.refuse("for reports by a --secret, through a --ledger, or of a way over time", "--period")
             return None
+        from ....estimators.reading.columns.short_floats import require_doubles_in
         from ....mechanisms.pseudorandom import KeyedReports, read_secret
 
         self.refuse("of a simulation, and a --secret is in earnest", "--seed")
         if self.key is None:
             raise InputError("--secret needs --key, the column that names the user, got none: name it")
+        require_doubles_in(self.data, column)
         secret = read_secret(self.secret, group_readable=self.group_readable)
         return KeyedReports(mechanism, secret, column=column, label=self.label or "")
 

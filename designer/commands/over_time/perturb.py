@@ -38,6 +38,7 @@ class _Sent:
 def perturb_period(asked: PerturbOptions, kind: Kind) -> None:
     """Write the reports of the users whose turn it is in the period that was asked for, and say what they cost."""
     way: Any = kind.mechanism
+    asked.refuse("for reports of one time; of a way over time the period says when", "--day")
     period = _checked(asked, way)
     held = kind.held(asked, {})
     key = asked.needed("--key")

@@ -27,6 +27,7 @@ import duckdb
 from ....mechanisms.cost import columns_cost, require_affordable
 from ....mechanisms.errors import InputError
 from ..formats.overrides import missing_marks
+from ..formats.parquet_parts import parquet_parts
 from ..formats.plain_file import NO_EXTENSIONS, STANDARD_INPUT, PlainFile, existing, kind_of_file, plain_file
 from .csv_rows import first_fault, is_unicode, load_rows
 from .other_table import other_table
@@ -106,12 +107,13 @@ def open_file(connection: duckdb.DuckDBPyConnection, path: FilePath) -> tuple[du
     connection : duckdb.DuckDBPyConnection
     path : str or path-like
         Text whose first line names the columns (`.csv`, `.tsv`, `.txt`, also packed by gzip or Zstandard), `.parquet`,
-        `.feather`, or "-" for standard input.
+        `.feather`, or "-" for standard input. A folder of Parquet files, or a pattern of their names.
 
     Raises
     ------
     InputError
-        No such file, a folder, an unsupported extension, or text that cannot be unpacked or may be read in two ways.
+        No such file, a folder of other files, an unsupported extension, or text that cannot be unpacked or may be read
+        in two ways.
     OSError, csv.Error, duckdb.Error
         A file that cannot be read; `unreadable` says it in one line.
 
@@ -125,6 +127,9 @@ def open_file(connection: duckdb.DuckDBPyConnection, path: FilePath) -> tuple[du
     ...     names, relation.fetchall()
     (['name', 'income'], [('Ann', '1200.5')])
     """
+    if (parts := parquet_parts(path)) is not None:
+        relation = _relation_of_parts(connection, parts)
+        return relation, list(relation.columns)
     kind = extension_of(path)
     if kind == ".csv":
         with plain_file(path) as plain:
@@ -213,6 +218,16 @@ def _parquet_relation(connection: duckdb.DuckDBPyConnection, name: str, file: Pa
             f"{str(file)!r} of {size} bytes must unpack to at most {most}, got {unpacked}: write it as CSV"
         )
     return connection.read_parquet(name, hive_partitioning=False)
+
+
+def _relation_of_parts(connection: duckdb.DuckDBPyConnection, parts: Sequence[Path]) -> duckdb.DuckDBPyRelation:
+    """The rows of several Parquet files, each checked by itself; columns are found by their names."""
+    names = [str(part.absolute()) for part in parts]
+    if strange := [name for name in names if not _PLAIN_PATH.fullmatch(name)]:
+        raise InputError(f"files of a folder must have plain names, got {strange[0]!r:.120}: rename it")
+    for name, part in zip(names, parts, strict=True):
+        _parquet_relation(connection, name, part)
+    return connection.read_parquet(names, union_by_name=True, hive_partitioning=False)
 
 
 def _relation(

@@ -22,6 +22,21 @@ ROUND = "round"
 USERS = "n"
 """The column of a file of counts that says how many users made the report."""
 
+BIT, SUPPORTS = "bit", "supports"
+"""Columns of counts of reports of bits: the number of a bit, and how many of n reports have a one there."""
+
+DAY, REPORT_ID = "day", "report_id"
+"""Columns of reports: the day they are of, as 2026-05-01, and what names each, of fresh randomness."""
+
+STATE = "state"
+"""The column of counts by day that says what its row counts, one of the following."""
+
+COUNTED, INVALID, WAITING, LATE = "counted", "invalid", "waiting", "late"
+"""Reports; what is none; reports of a day that has too few yet; reports that came after their day was closed."""
+
+NO_BIT = -1
+"""In the column of bits: n reports are none of the mechanism's."""
+
 
 def marked_column(names: Sequence[str], column: str, where: str, *, others: Collection[str] = ()) -> str:
     """Return the column that holds the reports: the one of this name, or the same with the mark.

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import duckdb
 
+from ..formats.parquet_parts import parquet_parts
 from ..formats.plain_file import existing
 from .cells import quoted
 from .files import FilePath, connected, extension_of
@@ -53,6 +54,9 @@ def said_of_rows(path: FilePath, name: str) -> str | None:
     """
     if extension_of(path) != ".parquet":
         return None
+    if (parts := parquet_parts(path)) is not None:
+        said = {said_of_rows(part, name) for part in parts} - {None}
+        return min(filter(None, said), default=None) if len(said) < 2 else " and ".join(sorted(filter(None, said)))
     with tempfile.TemporaryDirectory(prefix="optldp-") as folder, connected() as connection:
         link = Path(folder, "rows.parquet")  # its own name may be a pattern to duckdb
         link.symlink_to(existing(path).absolute())

@@ -25,6 +25,7 @@ from ....mechanisms.errors import InputError
 from .delimiter import delimiter_name, delimiter_of
 from .encoding import AT_ONCE, encoding_of
 from .overrides import overrides
+from .parquet_parts import parquet_parts
 from .zst_frames import require_whole
 
 STANDARD_INPUT = "-"
@@ -73,6 +74,8 @@ def kind_of_file(path: Any) -> str:
     >>> kind_of_file("Reports.TSV.gz"), kind_of_file("a.arrow")
     ('.csv', '.feather')
     """
+    if parquet_parts(path) is not None:
+        return ".parquet"
     name = received() if str(path) == STANDARD_INPUT else Path(path)
     suffix = name.suffix.lower()
     if suffix in PACKED:

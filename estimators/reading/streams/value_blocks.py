@@ -26,6 +26,7 @@ from ..columns.other_table import Made
 from ..columns.table_column import of_table
 from ..formats.axis import TEMPORAL, converted
 from ..formats.overrides import missing_in_sql
+from ..formats.parquet_parts import parquet_parts
 from ..formats.plain_file import existing
 
 BLOCK_ROWS = 2**20
@@ -52,6 +53,8 @@ def is_long(path: FilePath) -> bool:
     >>> is_long(path)
     False
     """
+    if (parts := parquet_parts(path)) is not None:
+        return len(parts) > 1 or is_long(parts[0])
     file = existing(path)
     if extension_of(path) != ".parquet":
         return file.stat().st_size > (LONG_PACKED if file.suffix.lower() in (".gz", ".zst") else LONG)

@@ -10,7 +10,17 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { runInNewContext } from "node:vm";
-import { exponentialBelow, parseTable, perturb, perturbMany, reportText, rowAt, TableError } from "../optldp-client.js";
+import {
+  exponentialBelow,
+  parseTable,
+  perturb,
+  perturbIndex,
+  perturbMany,
+  perturbRow,
+  reportText,
+  rowAt,
+  TableError,
+} from "../optldp-client.js";
 import { outputIndex } from "../output-index.js";
 
 const folder = process.env.OPTLDP_FIXTURES ?? assert.fail("OPTLDP_FIXTURES must name the folder of make_fixtures.py");
@@ -374,5 +384,21 @@ test("without WebCrypto the client says so and does nothing", async () => {
     await assert.rejects(tableOf(plain), /^Error: WebCrypto must be there, got none: serve by https/);
   } finally {
     Object.defineProperty(globalThis, "crypto", real);
+  }
+});
+
+test("a drawn index is an output that the value may have, and a row names its table", async () => {
+  for (const [, fixture] of good.slice(0, 3)) {
+    const table = await tableOf(fixture);
+    const middle = (table.knots[0] + table.knots[table.knots.length - 1]) / 2;
+    assert.throws(() => perturbIndex(table, table.knots[0] - 1), RangeError);
+    const seen = new Set(Array.from({ length: 500 }, () => perturbIndex(table, middle)));
+    for (const output of seen) assert.ok(rowAt(table, middle)[output] > 0);
+    const [one, other] = [perturbRow(table, middle), perturbRow(table, middle)];
+    assert.deepEqual(Object.keys(one), ["table", "output", "day", "report_id"]);
+    assert.equal(one.table, `t${table.checksum.slice(7, 19)}`);
+    assert.match(one.day, /^\d{4}-\d\d-\d\d$/);
+    assert.match(one.report_id, /^[0-9a-f]{32}$/);
+    assert.notEqual(one.report_id, other.report_id);
   }
 });

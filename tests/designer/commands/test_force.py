@@ -29,6 +29,7 @@ WRITERS = [
     (("adopt", "grr", "--categories", "none.csv", "--epsilon", 1), "--out", "old.json"),
     (("estimate", "none.json", "none.csv"), "--out", "old.csv"),
     (("estimate", "none.json", "none.csv"), "--plot", "old.png"),
+    (("monitor", "none.json", "none"), "--plot", "old.png"),
 ]  # fmt: skip
 """Every way to write a file; inputs are missing, so that whoever looks at them first says so."""
 

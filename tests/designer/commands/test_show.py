@@ -246,3 +246,24 @@ class TestReports:
     def test_what_cannot_be_written_is_refused(self, refusal, table, arguments, says):
         assert says in refusal("show", table, *arguments)
         assert not Path("report.html").exists()
+
+
+@pytest.mark.usefixtures("table")
+class TestRecord:
+    def test_a_record_is_filled_from_the_file_and_names_its_blanks(self, optldp):
+        found = json.loads(optldp("show", "mech.json", "--record", "--json").stdout)
+        told = found["deployment"]
+        assert told["dp_flavor"]["name"] == "Pure DP"
+        assert told["model"]["model_name"] == "Local"
+        assert told["privacy_loss"]["privacy_parameters"] == {"epsilon": 1.0}
+        assert found["evaluation"]["proof"].startswith("proved")
+        assert {"deployment.product.name", "evaluation.budget_per_life"} <= set(found["blanks"])
+
+    def test_it_is_markdown_without_json(self, optldp):
+        text = optldp("show", "mech.json", "--record").stdout
+        assert "| privacy_loss.privacy_parameters.epsilon | 1 |" in text
+        assert "- deployment.product.name" in text
+
+    def test_it_is_of_one_table_and_no_figure(self, optldp):
+        for words, says in ((("mech.json",), "record them one by one"), (("--n", 5), "--n is of no use")):
+            assert says in optldp("show", "mech.json", "--record", *words).stderr

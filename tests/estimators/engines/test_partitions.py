@@ -56,6 +56,21 @@ def test_every_kind_of_part_draws_the_reports_of_all_together_and_again(secret):
     assert count([(TABLE, lazily), (TABLE, lazily)], key="user").n_users == 30
 
 
+@pytest.mark.parametrize("made", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "arrow"])
+def test_frames_one_after_another_draw_the_same(secret, made):
+    """As Spark's mapInPandas and Polars' collect_batches hand them over."""
+    expected = KeyedReports(TABLE, read_secret(secret), column="x").sample_index(PEOPLE["user"], PEOPLE["x"]).tolist()
+    parts = [{name: column[i : i + 7] for name, column in PEOPLE.items()} for i in range(0, 30, 7)]
+    drawn = list(perturb_partition(iter(map(made, parts)), TABLE, secret, column="x", key="user"))
+    assert [output for part in drawn for output in pl.DataFrame(part)["output"].to_list()] == expected
+
+
+def test_a_column_of_short_floats_is_refused(secret):
+    short = pl.DataFrame(PEOPLE).with_columns(pl.col("x").cast(pl.Float32))
+    with pytest.raises(InputError, match="doubles or whole numbers, got Float32"):
+        perturb_partition(short, TABLE, secret, column="x", key="user")
+
+
 @pytest.mark.parametrize("made", [categorical_grr("ab", 1.0), optimised_unary("ab", 1.0)], ids=lambda made: made.kind)
 def test_categories_are_written_as_perturb_writes_them(secret, made):
     people = pl.DataFrame({"user": [1, 2, 3], "job": ["a", "b", "a"]})

@@ -133,9 +133,12 @@ def test_noise_and_floor_forms_fit_what_they_made(made):
     assert fit_p_value(count(made, sampled(made, VALUES))) > 1e-3
 
 
-def test_sums_of_bits_cannot_be_tested():
+def test_sums_of_bits_fit_the_budget_that_they_were_drawn_at_and_no_other():
     made = optimised_unary(JOBS, 1.0)
-    assert fit_p_value(SupportCounts.from_reports(made, sampled(made, LABELS))) is None
+    counts = SupportCounts.from_reports(made, sampled(made, LABELS))
+    assert fit_p_value(counts) > 1e-3
+    other = SupportCounts(optimised_unary(JOBS, 2.0), counts.supports, counts.n_users)
+    assert fit_p_value(other) < 1e-10
 
 
 @pytest.mark.parametrize(

@@ -222,3 +222,10 @@ class TestSecret:
                 read(given)
             assert repr(given) not in str(told.value)
             assert "abab" not in str(told.value)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float16])
+def test_short_floats_are_refused_as_their_reports_would_be_others_than_those_of_doubles(kind):
+    keyed = KeyedReports(make_exact(duchi([0, 1], 1.0)).mechanism, Secret(bytes(range(32))), column="x")
+    with pytest.raises(InputError, match="doubles or whole numbers"):
+        keyed.sample_index(["ann"], np.array([0.1], dtype=kind))

@@ -10,13 +10,11 @@ import numpy as np
 from .....mechanisms.errors import InputError, wired
 from ...options.kind import DesignKind
 from ..categories import Categories, frequency_table, read_labels_prior, require_oracle
-from ..kind import Designed, Found, Kind
+from ..kind import Answer, Designed, Found, Kind
 from .levels import Levels, with_shares
 from .report_of_level import designed
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from .....estimators import PersonalisedCounts
     from .....estimators.reading.columns import SkippedRows
     from ...options.design import DesignOptions
@@ -41,7 +39,7 @@ class LevelsOfCategories(Levels):
         levels = levels_of_oracle(method, labels.categories, options.budgets.epsilons)
         return designed(options, notes, levels, "methods grr and olh leak least")
 
-    def counted(self, path: Path, skip_invalid: bool | SkippedRows) -> PersonalisedCounts:
+    def counted(self, path: Answer, skip_invalid: bool | SkippedRows) -> PersonalisedCounts:
         from .....estimators import PersonalisedCounts
 
         return PersonalisedCounts.from_counts(self.mechanism, self.rows_of(path, skip_invalid))

@@ -20,12 +20,10 @@ from .....mechanisms.files.identifier import table_identifier
 from .....mechanisms.report_text import doubles_of_text
 from ...output.output import number, refuse_given, told_of_reports
 from ..bundle import NO_QUERY, BundleKind, read_to_count
-from ..kind import Found, Held, Kind, Layout, Part, Service, WrittenReports, marked
+from ..kind import Answer, Found, Held, Kind, Layout, Part, Service, WrittenReports, marked
 from ..options import LEVEL_COLUMN, REPORT_COLUMN
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from .....estimators.personalised.estimate import LevelShares
     from .....estimators.reading.columns import SkippedRows
     from .....mechanisms.table.knot_prior import KnotPrior
@@ -104,13 +102,14 @@ class Levels(BundleKind[PersonalisedMechanism]):
         if self.mechanism.by_column:
             raise InputError(NO_QUERY)
         refuse_given("for tables of numbers", {f"--{name}": options[name] for name in ("key", "cells")})
+        refuse_given("for reports without levels", {"--by": options["daily"]})
         if len(kinds) > 1:
             raise InputError("several services must be tables of numbers, got levels: count them by themselves")
         column = REPORT_COLUMN if options["column"] == OUTPUT else options["column"]
         columns = {column: OUTPUT, LEVEL_COLUMN: LEVEL_COLUMN}
-        return count_together(relations[0], columns, options["dialect"], table=options["table"])
+        return count_together(relations[0], columns, options["dialect"], table=options["table"], where=options["where"])
 
-    def rows_of(self, path: Path, skip_invalid: bool | SkippedRows) -> dict[str, np.ndarray]:
+    def rows_of(self, path: Answer, skip_invalid: bool | SkippedRows) -> dict[str, np.ndarray]:
         """Return the rows of such an answer as `from_counts` takes them: levels as numbers, or as reports."""
         from .....estimators.reading.columns.counted_rows import Wanted, counted_rows
 

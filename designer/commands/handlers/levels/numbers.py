@@ -9,7 +9,7 @@ from .....mechanisms.errors import InputError, unwired
 from .....mechanisms.exactness.verification import verify
 from ...options.kind import DesignKind
 from ...output.output import solver_progress
-from ..kind import Designed, Found, Kind
+from ..kind import Answer, Designed, Found, Kind
 from ..number_estimates import require_method
 from ..number_fits import told_fit
 from ..numbers import Numbers, design_numbers
@@ -17,8 +17,6 @@ from .levels import Levels, with_shares
 from .report_of_level import CLEAR, designed, together
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from .....estimators import PersonalisedCounts
     from .....estimators.reading.columns import SkippedRows
     from .....mechanisms import TabulatedMechanism
@@ -50,7 +48,7 @@ class LevelsOfNumbers(Levels):
     def takes(self) -> tuple[str, ...]:
         return ("--of", "--cells", "--between", "--above")
 
-    def counted(self, path: Path, skip_invalid: bool | SkippedRows) -> PersonalisedCounts:
+    def counted(self, path: Answer, skip_invalid: bool | SkippedRows) -> PersonalisedCounts:
         from .....estimators import PersonalisedCounts
 
         return PersonalisedCounts.from_counts(self.mechanism, self.rows_of(path, skip_invalid))

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...options.kind import DesignKind
 from ..bundle import found_rows
-from ..kind import Designed, Found, Kind, split
+from ..kind import Answer, Designed, Found, Kind, split
 from ..options import REDUCTION
 from ..pairs import KEYS_AND_MEANS, Pairs, best_pairs, fitted_keys, method_of_pairs
 from .levels import Levels, with_shares
 from .report_of_level import designed
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from .....estimators.personalised import PersonalisedPairCounts
     from .....estimators.reading.columns import SkippedRows
     from ...options.design import DesignOptions
@@ -36,7 +34,7 @@ class LevelsOfPairs(Levels):
         levels = [best(epsilon) for epsilon in options.budgets.epsilons]
         return designed(options, notes, levels, "--method grr tells less where there are many keys")
 
-    def counted(self, path: Path, skip_invalid: bool | SkippedRows) -> PersonalisedPairCounts:
+    def counted(self, path: Answer, skip_invalid: bool | SkippedRows) -> PersonalisedPairCounts:
         from .....estimators.personalised import PersonalisedPairCounts
 
         return PersonalisedPairCounts.from_counts(self.mechanism, self.rows_of(path, skip_invalid))

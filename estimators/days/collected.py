@@ -1,0 +1,416 @@
+"""Counts by table and day of batches of reports that arrive one after another, each of which counts once.
+
+What is known is kept in one database file of the folder: the ids of reports of the days that are open, and the counts.
+A batch is one transaction, so that a run that is killed has counted it whole or not at all; asked again it counts what
+is new. Memory is that of the ids of the open days, and on disk; ids of closed days are forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import duckdb
+import numpy as np
+
+from ...mechanisms.errors import InputError
+from ..engines.daily import Daily
+from ..engines.filters import Comparison
+from ..engines.supports import WrittenBits, support_query
+from ..reading.columns.cells import quoted
+from ..reading.columns.days import day_of
+from ..reading.columns.files import UNREADABLE_FILE, FilePath, column_position, connected, open_file, unreadable
+from ..reading.columns.number_cells import write_columns
+from ..reading.columns.other_table import TABLE, require_table
+from ..reading.columns.simulated_columns import (
+    BIT,
+    COUNTED,
+    DAY,
+    INVALID,
+    LATE,
+    NO_BIT,
+    OUTPUT,
+    REPORT_ID,
+    SIMULATED,
+    STATE,
+    SUPPORTS,
+    USERS,
+    WAITING,
+    column_of_reports,
+    is_marked,
+    marked_column,
+)
+from ..reading.columns.written_rows import literal
+
+STATE_FILE = "state.duckdb"
+"""What is known, in the folder of the counts."""
+
+FORMAT = "optldp-days/1"
+
+MEMORY_LIMIT = "1GB"
+"""What duckdb may keep in memory; the rest is on disk."""
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS known (name VARCHAR PRIMARY KEY, said VARCHAR);
+CREATE TABLE IF NOT EXISTS ids (id VARCHAR, day VARCHAR, told UBIGINT);
+CREATE TABLE IF NOT EXISTS counts (made VARCHAR, day VARCHAR, state VARCHAR, output VARCHAR, supports BIGINT, n BIGINT);
+"""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What came of a batch.
+
+    Attributes
+    ----------
+    new, repeated, late, invalid : int
+        Reports that were counted; that had been counted before; that came after their day was closed; that are none.
+    """
+
+    new: int
+    repeated: int
+    late: int
+    invalid: int
+
+
+@contextmanager
+def collecting(
+    folder: FilePath,
+    table: str,
+    parse: Callable[[Sequence[str]], object],
+    asked: Daily,
+    bits: WrittenBits | None = None,
+) -> Iterator[DayCollector]:
+    """Yield what counts batches of reports into a folder, which is made if it is not there.
+
+    Parameters
+    ----------
+    folder : path
+    table, parse, asked, bits
+        As of `DayCollector`.
+
+    Returns
+    -------
+    days : context manager of DayCollector
+
+    Raises
+    ------
+    InputError
+        A folder of other counts, or one that another run has open.
+
+    Example
+    -------
+    >>> from pathlib import Path
+    >>> from optldp.estimators.days import collecting
+    >>> from optldp.estimators.engines.daily import Daily
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "batch.csv").write_text("output,day,report_id\\n1,2026-05-01,a1\\n0,2026-05-01,b2\\n")
+    >>> with collecting(folder / "counts", "t0123456789ab", lambda texts: texts, Daily(today="2026-05-01")) as days:
+    ...     days.add(folder / "batch.csv").new, days.add(folder / "batch.csv").repeated
+    (2, 2)
+    """
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    with connected({"temp_directory": str(place / ".spill")}) as connection:
+        try:
+            connection.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
+            connection.execute(f"ATTACH {literal(str(place / STATE_FILE))} AS state; USE state")
+            connection.execute(SCHEMA)
+        except duckdb.Error as error:
+            raise InputError(
+                f"{str(place / STATE_FILE)!r} must be a state of counts that no other run has open, got "
+                f"{str(error).splitlines()[0]:.160}"
+            ) from None
+        days = DayCollector(place, table, parse, asked, bits, connection)
+        days.require_own()
+        yield days
+
+
+@dataclass(frozen=True, eq=False)
+class DayCollector:
+    """A folder of counts by table and day, as `collecting` opens it.
+
+    Parameters
+    ----------
+    folder : Path
+        The counts of each day are written into a file of its name.
+    table : str
+        Identifier of the table that the reports must be of.
+    parse : callable
+        Raises InputError for texts (n,) that are no reports.
+    asked : Daily
+    bits : WrittenBits, optional
+        Where bits are summed instead of whole reports counted.
+    connection : duckdb.DuckDBPyConnection
+        To what is known.
+
+    Example
+    -------
+    >>> from pathlib import Path
+    >>> from optldp.estimators.days import collecting
+    >>> from optldp.estimators.engines.daily import Daily
+    >>> import tempfile
+    >>> asked = Daily(late=1, today="2026-05-02")
+    >>> with collecting(Path(tempfile.mkdtemp()), "t0123456789ab", lambda texts: texts, asked) as days:
+    ...     days.today, days.first_open
+    ('2026-05-02', '2026-05-01')
+    """
+
+    folder: Path
+    table: str
+    parse: Callable[[Sequence[str]], object]
+    asked: Daily
+    bits: WrittenBits | None
+    connection: duckdb.DuckDBPyConnection
+
+    @property
+    def today(self) -> str:
+        """The day up to which is counted, in UTC unless another was asked for."""
+        return self.asked.today or datetime.now(UTC).date().isoformat()
+
+    @property
+    def first_open(self) -> str:
+        """The first day whose reports may still arrive."""
+        return (day_of(self.today) - timedelta(self.asked.late)).isoformat()
+
+    def add(
+        self,
+        path: FilePath,
+        *,
+        column: str = "report",
+        day_column: str = DAY,
+        where: Sequence[str] = (),
+        skip_invalid: bool = False,
+        keep_first: bool = False,
+    ) -> Batch:
+        """Count the reports of a batch that were not counted before, and write the counts of the days it has.
+
+        Parameters
+        ----------
+        path : path
+            A file of reports as `perturb --day` writes them.
+        column, day_column : str
+            Columns of the reports and of their days, or of times, of which the day counts.
+        where : sequence of str
+            As of `count_query`.
+        skip_invalid, keep_first : bool
+            Count what is no report apart, and an id that the batch has twice once, instead of refusing the batch.
+
+        Raises
+        ------
+        InputError
+            A batch that is refused: nothing of it is counted.
+        """
+        connection = self.connection
+        try:
+            relation, names = open_file(connection, path)
+            named = column_of_reports(names, column)
+            marked = marked_column(names, named, repr(str(path)))
+            cells = self._cells(relation, names, path, {"output": marked, "day": day_column, "id": REPORT_ID})
+            chosen = self._chosen(relation, names, where)
+            connection.execute("BEGIN TRANSACTION")
+            try:
+                self._said("simulated", str(is_marked(marked)), "whether the reports are of a simulation")
+                connection.execute(f"CREATE TEMP TABLE batch AS {chosen.project(cells).sql_query()}")
+                found = self._count(repr(str(path)), skip_invalid=skip_invalid, keep_first=keep_first)
+                connection.execute("DROP TABLE batch; COMMIT")
+            except BaseException:
+                with suppress(duckdb.Error):
+                    connection.execute("ROLLBACK")
+                raise
+        except UNREADABLE_FILE as error:
+            raise unreadable(path, error) from None
+        self.write()
+        return found
+
+    def write(self) -> None:
+        """Write the counts of all days that are known into files, each whole or not at all."""
+        rows = self.connection.execute("SELECT DISTINCT day FROM counts ORDER BY day").fetchall()
+        for (day,) in rows:
+            self._write_day(day)
+
+    def _chosen(
+        self, relation: duckdb.DuckDBPyRelation, names: Sequence[str], where: Sequence[str]
+    ) -> duckdb.DuckDBPyRelation:
+        """The rows for which all comparisons are true, whatever the columns are called inside."""
+        chosen = [Comparison.read(text) for text in where]
+        for each in chosen:
+            position = column_position(names, each.column, f"column {each.column!r} of --where")
+            relation = relation.filter(replace(each, column=relation.columns[position]).sql(text=True))
+        return relation
+
+    def _cells(
+        self, relation: duckdb.DuckDBPyRelation, names: Sequence[str], path: FilePath, wanted: dict[str, str]
+    ) -> str:
+        place = repr(str(path))
+        cells = []
+        for name, column in wanted.items():
+            position = column_position(names, column, f"column {column!r} of {place}")
+            cell = f"nullif(trim(CAST({quoted(relation.columns[position])} AS VARCHAR)), '')"
+            cells.append(f"{cell if name != 'day' else f'left({cell}, 10)'} AS {name}")
+        made = "NULL"
+        if TABLE in names:
+            made = f"nullif(trim(CAST({quoted(relation.columns[list(names).index(TABLE)])} AS VARCHAR)), '')"
+        return ", ".join([*cells, f"{made} AS made"])
+
+    def _count(self, where: str, *, skip_invalid: bool, keep_first: bool) -> Batch:
+        connection = self.connection
+        self._require_clock()
+        for (made,) in connection.execute("SELECT DISTINCT made FROM batch WHERE made IS NOT NULL").fetchall():
+            require_table(made, self.table, where)
+        self._require_days(where)
+        lacking = self._number("SELECT count(*) FROM batch WHERE id IS NULL")
+        if lacking and not skip_invalid:
+            raise InputError(
+                f"{where} must have an id for each report, got {lacking} rows without one: leave them out, or let "
+                "--skip-invalid count them apart"
+            )
+        connection.execute(
+            "CREATE TEMP TABLE each AS SELECT DISTINCT *, md5_number_lower(concat(output, '|', day)) AS told FROM batch"
+        )
+        twice = self._number("SELECT count(*) - count(DISTINCT id) FROM batch WHERE id IS NOT NULL")
+        if twice and not keep_first:
+            raise InputError(
+                f"{where} must have each report id once, got {twice} rows whose id it has already: nothing of it is "
+                "counted; --keep-first counts each once"
+            )
+        connection.execute("DELETE FROM each WHERE id IS NULL")
+        again = "id IN (SELECT id FROM each GROUP BY id HAVING count(*) > 1)"
+        unlike = self._number(
+            f"SELECT count(DISTINCT id) FROM each WHERE {again} OR EXISTS "
+            "(SELECT 1 FROM ids WHERE ids.id = each.id AND ids.told <> each.told)"
+        )
+        if unlike and not skip_invalid:
+            raise InputError(
+                f"{where} must hold a report once counted unchanged, got {unlike} ids with another report: find out "
+                "who sends them; --skip-invalid leaves them out"
+            )
+        known = self._number("SELECT count(*) FROM each SEMI JOIN ids USING (id)")
+        connection.execute(f"DELETE FROM each WHERE {again}; DELETE FROM each WHERE id IN (SELECT id FROM ids)")
+        first = literal(self.first_open)
+        late = self._number(f"SELECT count(*) FROM each WHERE day < {first}")
+        self._add(f"SELECT {literal(self.today)} AS day, '{LATE}' AS state, NULL AS output, 0, count(*) AS n FROM each "
+                  f"WHERE day < {first} HAVING count(*) > 0")  # fmt: skip
+        connection.execute(f"DELETE FROM each WHERE day < {first}")
+        wrong = self._wrong()
+        if wrong and not skip_invalid:
+            raise InputError(
+                f"{where} must hold reports of this mechanism, got {wrong} of what is none: correct them, or let "
+                "--skip-invalid count them apart"
+            )
+        self._add(f"SELECT day, '{INVALID}' AS state, NULL AS output, 0, count(*) AS n FROM each WHERE output IS NULL "
+                  "GROUP BY day")  # fmt: skip
+        new = self._number("SELECT count(*) FROM each WHERE output IS NOT NULL")
+        self._add(self._new_counts())
+        connection.execute("INSERT INTO ids SELECT id, day, told FROM each")
+        connection.execute(f"DELETE FROM ids WHERE day < {first}; DROP TABLE each")
+        connection.execute("DELETE FROM known WHERE name = 'today'")
+        connection.execute("INSERT INTO known VALUES ('today', ?)", [self.today])
+        return Batch(new, known, late, wrong + lacking + unlike)
+
+    def _new_counts(self) -> str:
+        rows = "(SELECT day, output FROM each WHERE output IS NOT NULL) AS fresh"
+        if self.bits is None:
+            return f"SELECT day, '{COUNTED}' AS state, output, 0, count(*) AS n FROM {rows} GROUP BY day, output"
+        summed = support_query(rows, "output", self.bits, ", day")
+        return f"SELECT day, '{COUNTED}', CAST({BIT} AS VARCHAR), {SUPPORTS}, {USERS} FROM ({summed}) AS summed"
+
+    def _wrong(self) -> int:
+        """Reports that are none, whose output is taken from them."""
+        connection = self.connection
+        if self.bits is not None:
+            sound = self.bits.sound("output") if self.bits.hexadecimal else self.bits.sound(self.bits.digits("output"))
+            connection.execute(f"UPDATE each SET output = NULL WHERE output IS NOT NULL AND NOT ({sound})")
+        else:
+            texts = [text for (text,) in connection.execute("SELECT DISTINCT output FROM each").fetchall() if text]
+            if wrong := [texts[place] for place in self._failing(texts)]:
+                connection.executemany("UPDATE each SET output = NULL WHERE output = ?", [[text] for text in wrong])
+        return self._number("SELECT count(*) FROM each WHERE output IS NULL")
+
+    def _failing(self, texts: list[str]) -> list[int]:
+        from ..reading.columns.skipped_rows import failing_rows
+
+        try:
+            self.parse(texts)
+        except InputError:
+            found = failing_rows(lambda rows: self.parse([texts[int(row)] for row in rows]), len(texts))
+            return [int(row) for row in found]
+        return []
+
+    def _add(self, query: str) -> None:
+        """Add counts to those that are known, in one row for each report of a day."""
+        self.connection.execute(f"INSERT INTO counts SELECT {literal(self.table)}, * FROM ({query})")
+
+    def _require_days(self, where: str) -> None:
+        """Refuse a batch whose days are none, or are yet to come: its clock, or that of who counts, is wrong."""
+        texts = [text for (text,) in self.connection.execute("SELECT DISTINCT day FROM batch").fetchall()]
+        for text in texts:
+            if text is None:
+                raise InputError(f"{where} must have a day for each report, got rows without one: leave them out")
+            day_of(text)
+        if texts and max(texts) > self.today:
+            raise InputError(
+                f"{where} must be of days up to {self.today}, got {max(texts)}: count it on that day, or set the clock"
+            )
+
+    def _require_clock(self) -> None:
+        last = self.connection.execute("SELECT said FROM known WHERE name = 'today'").fetchall()
+        if last and last[0][0] > self.today:
+            raise InputError(
+                f"today must not be before {last[0][0]}, when these counts were added to last, got {self.today}: set "
+                "the clock, or --today"
+            )
+
+    def require_own(self) -> None:
+        """Raise InputError for a folder whose counts are of another table, or of days that stayed open longer."""
+        self._said("format", FORMAT, "the folder")
+        self._said("table", self.table, "the table")
+        self._said("late", str(self.asked.late), "--late")
+
+    def _said(self, name: str, said: str, what: str) -> None:
+        """Keep what holds for all counts of the folder; InputError where something else did."""
+        held = self.connection.execute("SELECT said FROM known WHERE name = ?", [name]).fetchall()
+        if not held:
+            self.connection.execute("INSERT INTO known VALUES (?, ?)", [name, said])
+        elif held[0][0] != said:
+            raise InputError(
+                f"{what} must be that of the counts in {str(self.folder)!r}, {held[0][0]}, got {said}: choose another "
+                "folder"
+            )
+
+    def _number(self, query: str) -> int:
+        return int(self.connection.execute(query).fetchall()[0][0])
+
+    def _write_day(self, day: str) -> None:
+        """Write one day: what is counted of it, or how many reports wait."""
+        rows = self.connection.execute(
+            "SELECT state, output, sum(supports), sum(n) FROM counts WHERE day = ? GROUP BY ALL ORDER BY ALL", [day]
+        ).fetchall()
+        late = [row for row in rows if row[0] == LATE]
+        told = [row for row in rows if row[0] != LATE]
+        bits = self.bits is not None
+        known = next((n for state, bit, _, n in told if bits and state == COUNTED and bit == "0"), 0)
+        total = sum(n for state, _, _, n in told if not bits or state == INVALID) + int(known)
+        if told and total < self.asked.min_batch:
+            told = [(WAITING, None, 0, total)]
+        rows = [*told, *late]
+        simulated = self.connection.execute("SELECT said FROM known WHERE name = 'simulated'").fetchall()
+        mark = SIMULATED if simulated and simulated[0][0] == "True" else ""
+        columns: dict[str, np.ndarray] = {
+            TABLE: np.full(len(rows), self.table, dtype=object),
+            DAY: np.full(len(rows), day, dtype=object),
+        }
+        outputs = [row[1] for row in rows]
+        if bits:
+            numbers = [NO_BIT if output is None else int(output) for output in outputs]
+            columns[mark + BIT] = np.array(numbers, dtype=np.int64)
+            columns[mark + SUPPORTS] = np.array([int(row[2]) for row in rows], dtype=np.int64)
+        else:
+            columns[mark + OUTPUT] = np.array(["" if output is None else output for output in outputs], dtype=object)
+        columns[USERS] = np.array([int(row[3]) for row in rows], dtype=np.int64)
+        columns[STATE] = np.array([row[0] for row in rows], dtype=object)
+        write_columns(self.folder / f"{day}.csv", columns)

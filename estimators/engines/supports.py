@@ -1,0 +1,153 @@
+"""One query of support sums: how many reports of an engine's table support each category, a row per bit.
+
+Reports of bits are hardly ever alike, so that to group by them gives as many rows as there are reports. Each report is
+cut into pieces of some bits instead; equal pieces of one place are counted, and bits are summed of what is left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+from ...mechanisms.categorical.bit_vectors import BitVectors
+from ...mechanisms.third_party.adoption import written_of
+from ..reading.columns.simulated_columns import BIT, NO_BIT, SUPPORTS, USERS
+
+HEXADECIMAL = "0123456789abcdef"
+
+MOST_WHOLE = 12
+"""Bits up to which whole reports are counted, which likelihoods use: at most 4096 rows."""
+
+WRAPPING = ("[", "]", "(", ")", ",", ";", " ", ".0", ".")
+"""What stands around and between bits that other packages write, in the order in which it is taken out."""
+
+
+PIECE = 8
+"""Bits that are counted together."""
+
+
+@dataclass(frozen=True)
+class WrittenBits:
+    """How the bits of a report stand in a column of text.
+
+    Parameters
+    ----------
+    many : int
+        Bits of a report.
+    hexadecimal : bool
+        Two digits for each eight bits, filled up with zeros; else a digit, 0 or 1, for each bit, with marks of other
+        packages between them.
+    """
+
+    many: int
+    hexadecimal: bool = True
+
+    @property
+    def pieces(self) -> int:
+        """How many pieces a report has."""
+        return -(-self.many // PIECE)
+
+    @property
+    def width(self) -> int:
+        """Characters of a piece."""
+        return 2 if self.hexadecimal else PIECE
+
+    def digits(self, column: str) -> str:
+        """Return SQL for the digits alone, of a quoted column."""
+        cell = f"CAST({column} AS VARCHAR)"
+        for mark in () if self.hexadecimal else WRAPPING:
+            cell = f"REPLACE({cell}, '{mark}', '')"
+        return cell
+
+    def sound(self, text: str) -> str:
+        """Return SQL that is true of what is a report."""
+        digits, size = (HEXADECIMAL, 2 * self.pieces) if self.hexadecimal else ("01", self.many)
+        sound = f"LENGTH({text}) = {size} AND TRIM({text}, '{digits}') = ''"
+        unused = PIECE * self.pieces - self.many
+        if not (unused and self.hexadecimal):
+            return sound
+        last = ", ".join(f"'{byte:02x}'" for byte in range(0, 256, 2**unused))
+        return f"{sound} AND SUBSTRING({text}, {size - 1}, 2) IN ({last})"
+
+    def ones(self, piece: str, place: str) -> str:
+        """Return SQL that is true where the bit at a place of a piece is one."""
+        cases = []
+        for j in range(PIECE):
+            if not self.hexadecimal:
+                cases.append(f"WHEN {j} THEN SUBSTRING({piece}, {j + 1}, 1) = '1'")
+                continue
+            ones = ", ".join(f"'{digit}'" for digit in HEXADECIMAL if int(digit, 16) & (8 >> j % 4))
+            cases.append(f"WHEN {j} THEN SUBSTRING({piece}, {j // 4 + 1}, 1) IN ({ones})")
+        return f"CASE {place} {' '.join(cases)} END"
+
+
+def bits_written(mechanism: Any) -> WrittenBits | None:
+    """Return how reports stand as bits in one column, if they are better summed than counted whole; else None.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical.unary_encoding import optimised_unary
+    >>> bits_written(optimised_unary(range(20), 1.0)).pieces, bits_written(optimised_unary("ab", 1.0))
+    (3, None)
+    """
+    found = _bits(mechanism)
+    return None if found is None or found.many <= MOST_WHOLE else found
+
+
+@singledispatch
+def _bits(mechanism: Any) -> WrittenBits | None:
+    return None
+
+
+@_bits.register
+def _(mechanism: BitVectors) -> WrittenBits | None:
+    size = len(mechanism.categories)
+    if (written := written_of(mechanism)) is None:
+        return WrittenBits(size)
+    return WrittenBits(size, hexadecimal=False) if written.form == "bits" else None
+
+
+def support_query(relation: str, column: str, bits: WrittenBits, groups: str = "") -> str:
+    """Return the query, as duckdb reads it, whose answer `SupportCounts.from_counts` takes.
+
+    Its columns are bit, from 0 in the order of the categories; supports, how many reports have a one there; n, how many
+    reports there are, the same in all rows. Reports that are none are counted in a row of bit -1.
+
+    Parameters
+    ----------
+    relation : str
+        SQL of what has the reports.
+    column : str
+        Of the reports, quoted.
+    bits : WrittenBits
+    groups : str
+        Further columns, quoted, each after a comma, within which is summed.
+
+    Example
+    -------
+    >>> import duckdb
+    >>> rows = "(SELECT unnest(['a0', 'c0', '20', 'zz']) AS output)"
+    >>> duckdb.sql(support_query(rows, '"output"', WrittenBits(3)) + " ORDER BY bit").fetchall()
+    [(-1, 0, 1), (0, 2, 3), (1, 1, 3), (2, 2, 3)]
+    """
+    bare = f"SELECT {bits.digits(column)} AS digits{groups} FROM {relation}"
+    sound = f"SELECT CASE WHEN {bits.sound('digits')} THEN digits END AS digits{groups} FROM ({bare}) AS written"
+    piece = f"SUBSTRING(digits, {bits.width} * place + 1, {bits.width})"
+    pieces = (
+        f"SELECT place, {piece} AS piece{groups}, COUNT(*) AS many FROM ({sound}) AS each_report "
+        f"CROSS JOIN ({_numbers('place', bits.pieces)}) AS places GROUP BY place, {piece}{groups}"
+    )
+    bit = f"{PIECE} * place + shift"
+    number = f"CASE WHEN piece IS NULL THEN {NO_BIT} ELSE {bit} END"
+    return (
+        f'SELECT {number} AS "{BIT}"{groups}, SUM(CASE WHEN {bits.ones("piece", "shift")} THEN many ELSE 0 END) '
+        f'AS "{SUPPORTS}", SUM(many) AS "{USERS}" FROM ({pieces}) AS each_piece '
+        f"CROSS JOIN ({_numbers('shift', PIECE)}) AS shifts WHERE (piece IS NULL AND place = 0 AND shift = 0) OR "
+        f"(piece IS NOT NULL AND {bit} < {bits.many}) GROUP BY {number}{groups}"
+    )
+
+
+def _numbers(name: str, many: int) -> str:
+    """A column of numbers from 0, which every engine knows how to make."""
+    return f"SELECT 0 AS {name}" + "".join(f" UNION ALL SELECT {number}" for number in range(1, many))

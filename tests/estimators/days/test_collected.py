@@ -1,0 +1,152 @@
+"""Counts by day of batches: each report once, whatever the order of batches, copies and late ones."""
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from optldp.estimators.days import collecting, load_days
+from optldp.estimators.engines.daily import Daily
+from optldp.mechanisms import InputError
+
+TABLE, OTHER = "t0123456789ab", "tba9876543210"
+DAYS = [f"2026-05-{day:02d}" for day in range(1, 8)]
+HEAD = "table,day,output,report_id\n"
+N = 60
+
+
+def texts(outputs):
+    if any(text not in ("0", "1", "2") for text in outputs):
+        raise InputError("no output")
+    return outputs
+
+
+def batch(path, rows, head=HEAD):
+    path.write_text(head + "".join(",".join(row) + "\n" for row in rows))
+    return path
+
+
+def made(seed):
+    rng = np.random.default_rng(seed)
+    return [(TABLE, DAYS[rng.integers(4)], str(rng.integers(3)), f"id{i}") for i in range(N)]
+
+
+def counted(folder):
+    found = load_days([folder])
+    return {key: sorted((row.output, row.users) for row in day.rows) for key, day in found.days.items()}
+
+
+def add(folder, path, today, *, late=3, least=1, **options):
+    with collecting(folder, TABLE, texts, Daily(late, least, today)) as days:
+        return days.add(path, **options)
+
+
+def same_as_at_once(tmp, delays, copies):
+    """Reports that come days late, and copies of some, a day after; and all of them in one batch."""
+    reports = made(1)
+    for number, today in enumerate(DAYS):
+        mine = [row for row, delay in zip(reports, delays, strict=True) if DAYS.index(row[1]) + delay == number]
+        again = [row for place, row in enumerate(reports) if place in copies and 0 < number - DAYS.index(row[1]) <= 3]
+        add(tmp / "counts", batch(tmp / "a.csv", mine), today)
+        add(tmp / "counts", batch(tmp / "b.csv", [row for row in again if row not in mine]), today)
+    add(tmp / "at_once", batch(tmp / "all.csv", reports), DAYS[3])
+    found = counted(tmp / "counts")
+    assert found == counted(tmp / "at_once")
+    assert sum(many for rows in found.values() for _, many in rows) == N
+
+
+def test_late_and_doubled_reports_end_in_the_same_counts_whatever_the_order(tmp_path):
+    first, second = made(1)[: N // 2], made(1)[N // 3 :]  # some are in both
+    for name, order in (("forth", (first, second)), ("back", (second, first))):
+        for today, rows in zip(DAYS[3:5], order, strict=True):
+            add(tmp_path / name, batch(tmp_path / "a.csv", rows), today, late=4)
+    assert counted(tmp_path / "forth") == counted(tmp_path / "back")
+    assert sum(many for rows in counted(tmp_path / "back").values() for _, many in rows) == N
+
+
+@pytest.mark.slow
+@settings(max_examples=20, deadline=None)
+@given(delays=st.lists(st.integers(0, 3), min_size=N, max_size=N), copies=st.sets(st.integers(0, N - 1)))
+def test_the_order_of_arrival_never_matters(delays, copies, tmp_path_factory):
+    same_as_at_once(tmp_path_factory.mktemp("order"), delays, copies)
+
+
+def test_a_run_that_ends_before_its_transaction_does_has_counted_nothing(tmp_path, monkeypatch):
+    path = batch(tmp_path / "a.csv", made(2))
+    with collecting(tmp_path / "counts", TABLE, texts, Daily(today=DAYS[3])) as days:
+        days.connection.execute("BEGIN TRANSACTION; INSERT INTO ids VALUES ('id1', '2026-05-01', 1); ROLLBACK")
+    monkeypatch.setattr("optldp.estimators.days.collected.DayCollector.write", lambda self: None)
+    assert add(tmp_path / "counts", path, DAYS[3]).new == N  # killed before the files are written
+    monkeypatch.undo()
+    assert add(tmp_path / "counts", path, DAYS[3], least=1).repeated == N
+    assert sum(many for rows in counted(tmp_path / "counts").values() for _, many in rows) == N
+
+
+def test_late_reports_are_counted_apart_and_small_days_wait(tmp_path):
+    add(tmp_path / "c", batch(tmp_path / "a.csv", [(TABLE, DAYS[0], "1", "a")]), DAYS[4], late=3)
+    found = load_days([tmp_path / "c"])
+    assert (found.number(TABLE, "late"), found.number(TABLE, "counted")) == (1, 0)
+    assert add(tmp_path / "c", batch(tmp_path / "b.csv", [(TABLE, DAYS[4], "1", "b")]), DAYS[4], least=2).new == 1
+    assert load_days([tmp_path / "c"]).number(TABLE, "waiting") == 1
+    add(tmp_path / "c", batch(tmp_path / "d.csv", [(TABLE, DAYS[4], "2", "d")]), DAYS[5], least=2)
+    assert load_days([tmp_path / "c"]).number(TABLE, "counted") == 2
+
+
+REFUSED = {
+    "another table": ([(OTHER, DAYS[0], "1", "a")], OTHER),
+    "an id twice": ([(TABLE, DAYS[0], "1", "a"), (TABLE, DAYS[0], "1", "a")], "each report id once"),
+    "no id": ([(TABLE, DAYS[0], "1", "")], "an id for each report"),
+    "a day to come": ([(TABLE, DAYS[6], "1", "a")], "of days up to"),
+    "no day": ([(TABLE, "", "1", "a")], "a day for each report"),
+    "a day that is none": ([(TABLE, "yesterday", "1", "a")], "a day must be written"),
+    "no output": ([(TABLE, DAYS[0], "7", "a")], "reports of this mechanism"),
+    "a known id changed": ([(TABLE, DAYS[3], "2", "known")], "unchanged"),
+}
+
+
+@pytest.mark.parametrize(("rows", "says"), REFUSED.values(), ids=list(REFUSED))
+def test_a_batch_that_is_refused_is_refused_whole_in_one_line(rows, says, tmp_path):
+    add(tmp_path / "c", batch(tmp_path / "a.csv", [(TABLE, DAYS[3], "1", "known")]), DAYS[3])
+    before = counted(tmp_path / "c")
+    sound = (TABLE, DAYS[3], "0", "sound")
+    with pytest.raises(InputError, match=says) as refused:
+        add(tmp_path / "c", batch(tmp_path / "b.csv", [sound, *rows]), DAYS[3])
+    assert "\n" not in str(refused.value)
+    assert counted(tmp_path / "c") == before
+    assert add(tmp_path / "c", batch(tmp_path / "d.csv", [sound]), DAYS[3]).new == 1  # nothing is lost
+
+
+def test_a_clock_that_runs_backwards_and_a_folder_of_other_counts_are_refused(tmp_path):
+    path = batch(tmp_path / "a.csv", [(TABLE, DAYS[0], "1", "a")])
+    add(tmp_path / "c", path, DAYS[3])
+    with pytest.raises(InputError, match="must not be before 2026-05-04"):
+        add(tmp_path / "c", path, DAYS[2])
+    with pytest.raises(InputError, match="late must be that of the counts"):
+        add(tmp_path / "c", path, DAYS[3], late=5)
+    with (
+        pytest.raises(InputError, match="the table must be that of"),
+        collecting(tmp_path / "c", OTHER, texts, Daily(today=DAYS[3])),
+    ):
+        pass
+
+
+def test_invalid_reports_are_counted_apart_where_that_is_asked_for_and_an_id_twice_once(tmp_path):
+    rows = [(TABLE, DAYS[3], "7", "a"), (TABLE, DAYS[3], "1", "b"), (TABLE, DAYS[3], "1", "b")]
+    found = add(tmp_path / "c", batch(tmp_path / "a.csv", rows), DAYS[3], skip_invalid=True, keep_first=True)
+    assert (found.new, found.invalid) == (1, 1)
+    assert load_days([tmp_path / "c"]).number(TABLE, "invalid") == 1
+
+
+def test_only_rows_for_which_comparisons_are_true_are_counted_and_times_count_by_their_day(tmp_path):
+    rows = [(DAYS[0] + " 11:03", "1", "a", "north"), (DAYS[1] + " 00:00", "1", "b", "south")]
+    path = batch(tmp_path / "a.csv", rows, "at,output,report_id,region\n")
+    found = add(tmp_path / "c", path, DAYS[1], day_column="at", where=["region = north"])
+    assert (found.new, list(counted(tmp_path / "c"))) == (1, [(TABLE, DAYS[0], False)])
+    with pytest.raises(InputError, match="town"):
+        add(tmp_path / "c", path, DAYS[1], day_column="at", where=["town = x"])
+
+
+def test_counts_of_another_schema_are_refused(tmp_path):
+    duckdb.sql("SELECT '2026-05-01' AS day, 3 AS n, 'counted' AS state").write_csv(str(tmp_path / "old.csv"))
+    with pytest.raises(InputError, match="no column 'output'"):
+        load_days([tmp_path])

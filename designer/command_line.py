@@ -35,6 +35,7 @@ COMMANDS = {
     "plan": ".commands.plan",
     "two-phase": ".commands.two_phase",
     "advise": ".commands.advise",
+    "workbench": ".commands.workbench",
 }
 """Where each command lives, as a function of its name with `_command` after it; in the order of the help."""
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import secrets
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
-from nicegui import run, ui
+from nicegui import ui
 
 from ...mechanisms.errors import OptldpError
 from ...mechanisms.units import units_label
@@ -19,6 +21,8 @@ from .latest import Latest
 from .state import BARS, PRESETS, TALLEST, State
 from .style import STYLE, TITLES
 from .trial import Trial, trial
+
+T = TypeVar("T")
 
 LEAST_EPSILON, MOST_EPSILON = 0.1, 6.0
 """Ends of the slider; the field beside it takes any budget."""
@@ -42,7 +46,6 @@ class Page:
         self._state, self._ink = State(), charts.LIGHT
         self._latest = Latest()
         self._made: Answer | None = None
-        self._trial: Trial | None = None
 
     async def build(self) -> None:
         """Lay out the page for the reader's scheme and the state of the address, and answer it."""
@@ -94,7 +97,7 @@ class Page:
             )
             with ui.row():
                 for name in PRESETS:
-                    ui.button(name, on_click=lambda name=name: self._preset(name)).props("outline no-caps dense")
+                    ui.button(name, on_click=partial(self._preset, name)).props("outline no-caps dense")
             with ui.element("div").classes("bars").props('role=group aria-label="Heights of the drawing"'):
                 self._bars = [self._bar(place) for place in range(BARS)]
             with ui.row():
@@ -122,7 +125,7 @@ class Page:
         await self._draw()
 
     async def _draw(self) -> None:
-        await self._choose(heights=tuple(int(bar.value) for bar in self._bars))
+        await self._choose(heights=tuple(int(bar.value or 0) for bar in self._bars))
 
     def _question(self) -> None:
         ui.label("You want the mean. How many people will report, and how far may it be off?")
@@ -162,19 +165,19 @@ class Page:
                 self._one = self._chart("one")
             with ui.element("div"):
                 ui.html("<h3>Many people</h3>", sanitize=False)
-                ui.button("Draw other people", on_click=self._again).props("no-caps id=again")
+                ui.button("Draw other people", on_click=self._again).props("no-caps outline")
                 self._many = self._chart("many")
         self._found = ui.label().classes("says")
 
     def _take(self) -> None:
         with ui.row():
-            ui.button("Table (mech.json)", on_click=self._table).props("no-caps id=take-table")
-            ui.button("Python script", on_click=self._script).props("no-caps outline id=take-script")
-            ui.button("Page to sign", on_click=self._sign).props("no-caps outline id=take-report")
+            ui.button("Table (mech.json)", on_click=self._table).props("no-caps outline")
+            ui.button("Python script", on_click=self._script).props("no-caps outline")
+            ui.button("Page to sign", on_click=self._sign).props("no-caps outline")
         ui.label("Every number of this page, on the command line:")
-        self._command = ui.code("", language="bash").classes("command")
+        self._command = ui.label().classes("command")
         ui.label("This page again, as it is now:")
-        self._reopen = ui.code("", language="bash").classes("command")
+        self._reopen = ui.label().classes("command")
         self._link = ui.link("Link to this page, while it is being served", "#")
         if self._source is not None:
             ui.label("None of these holds a value or a share: they are read from the file again.")
@@ -192,7 +195,7 @@ class Page:
             return  # left as it was shown
         self._status.text = "Searching the budget for that error"
         try:
-            epsilon = await run.io_bound(epsilon_for, self._prior, self._state, error)
+            epsilon = await _off_the_loop(partial(epsilon_for, self._prior, self._state, error))
         except OptldpError as refused:
             self._status.text = str(refused)
             ui.notify(str(refused), type="warning")
@@ -205,18 +208,17 @@ class Page:
     async def _answer(self) -> None:
         """Answer the state as it is now: the mechanism first, then what takes longer unless something new was asked."""
         state, prior = self._state, self._prior
-        self._histogram.options.clear()
-        self._histogram.options.update(charts.histogram(prior, self._ink))
+        _update(self._histogram, charts.histogram(prior, self._ink))
+        self._status.text = "Computing"
         try:
-            self._made = made = await run.io_bound(answer, prior, state)
+            self._made = made = await _off_the_loop(partial(answer, prior, state))
             self._show(made, state, prior)
             if self._latest.overtaken:
                 return
-            others = await run.io_bound(rivals, prior, state)
-            self._show_rivals(others)
+            self._show_rivals(await _off_the_loop(partial(rivals, prior, state)))
             if self._latest.overtaken:
                 return
-            self._trial = found = await run.io_bound(trial, prior, made.design.mechanism, state.n, state.seed)
+            found = await _off_the_loop(partial(trial, prior, made.design.mechanism, state.n, state.seed))
         except OptldpError as refused:
             self._status.text = str(refused)
             return
@@ -237,9 +239,9 @@ class Page:
         poisoner = units_label(f"{made.poisoner:.3g}", prior.units)
         self._poison.text = f"One person who lies moves the mean of {state.n:,} by at most {poisoner}."
         _update(self._structure, charts.structure(made.design.mechanism, self._ink))
-        self._show_value(self._value.value)
-        self._command.content = taking.command(state, self._source, "--json")
-        self._reopen.content = taking.command(state, self._source)
+        self._show_value(self._value.value or 0.0)
+        self._command.text = taking.command(state, self._source, "--json")
+        self._reopen.text = taking.command(state, self._source)
         self._link.props(f'href="{self._address}&{state.query(drawn=self._source is None)}"')
 
     def _show_value(self, value: float) -> None:
@@ -271,8 +273,13 @@ class Page:
 
     async def _sign(self) -> None:
         if self._made is not None:
-            page = await run.io_bound(taking.report, self._made.design, self._state.n)
+            page = await _off_the_loop(partial(taking.report, self._made.design, self._state.n))
             ui.download.content(page, "report.html")
+
+
+async def _off_the_loop(compute: Callable[[], T]) -> T:
+    """Compute in a thread, so that the page answers meanwhile."""
+    return await asyncio.get_running_loop().run_in_executor(None, compute)
 
 
 def _update(chart: ui.echart, options: charts.Options) -> None:

@@ -144,5 +144,7 @@ _USUAL = State()
 _READ: dict[str, Callable[[str], Any]] = {
     "heights": _heights, "low": float, "high": float, "units": str, "of": str, "n": int, "epsilon": float, "seed": int
 }  # fmt: skip
-_KINDS = dict.fromkeys(("n", "seed"), "a whole number") | dict.fromkeys(("low", "high", "epsilon"), "a number")
-_KINDS |= {"heights": f"{BARS} whole numbers with - between them"}
+_KINDS: dict[str, str] = {
+    "n": "a whole number", "seed": "a whole number", "low": "a number", "high": "a number", "epsilon": "a number",
+    "heights": f"{BARS} whole numbers with - between them",
+}  # fmt: skip

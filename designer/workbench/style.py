@@ -22,7 +22,8 @@ STYLE = """
 .bench .slide { flex-wrap: nowrap !important; }
 .bench .slide .q-slider { flex: 1 1 auto; padding: 0 10px; }
 .bench .slide .q-field { width: 110px; flex: none; }
-.bench .command { width: 100%; font-size: .9rem; }
+.bench .command { font: .9rem/1.5 monospace; overflow-wrap: anywhere; padding: 8px 12px; margin: 4px 0 10px;
+  background: color-mix(in srgb, currentColor 8%, transparent); }
 .bench a { color: inherit; text-decoration: underline; }
 .bench :focus-visible { outline: 3px solid #b35900; outline-offset: 2px; }
 @media (max-width: 700px) {

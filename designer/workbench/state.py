@@ -12,7 +12,9 @@ import numpy as np
 from ...mechanisms.budget import check_epsilon
 from ...mechanisms.errors import InputError
 from ..priors.prior import Prior
-from .questions import QUESTIONS
+
+QUESTIONS = ("mean",)
+"""What may be asked."""
 
 KNOTS = 65
 """Of a drawn prior: a design takes a tenth of a second."""

@@ -74,8 +74,8 @@ def trial(prior: Prior, mechanism: TabulatedMechanism, n: int, seed: int) -> Tri
     >>> from optldp import design
     >>> prior = Prior.on_knots([0, 5, 10], [2, 2, 1], source="public")
     >>> found = trial(prior, design(prior, 1.0).mechanism, 5_000, seed=1)
-    >>> found.people[-1], found.inside
-    (np.int64(5000), np.True_)
+    >>> int(found.people[-1]), found.inside
+    (5000, True)
     """
     rng, people = np.random.default_rng(seed), min(n, MOST)
     values = rng.choice(prior.knots, people, p=prior.weights)

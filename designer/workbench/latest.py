@@ -10,6 +10,7 @@ class Latest:
 
     Example
     -------
+    >>> import asyncio
     >>> seen = []
     >>> async def ask(number):
     ...     await asyncio.sleep(0)

@@ -37,8 +37,12 @@ COMMANDS = {
     "plan": ".commands.plan",
     "two-phase": ".commands.two_phase",
     "advise": ".commands.advise",
+    "workbench": ".commands.workbench",
 }
 """Where each command lives, as a function of its name with `_command` after it; in the order of the help."""
+
+ASK_NOTHING = {"workbench"}
+"""Those that do something when they are told nothing; others then show their help."""
 
 READ_FILES = set(COMMANDS) - {"show", "verify", "audit", "shuffle", "ledger", "count-sql", "monitor"}
 """Those that read columns, and can be told how a file of them is written."""
@@ -56,7 +60,7 @@ def _loaded(name: str) -> Any:
     run = output.one_line_errors(run)
     first = (run.__doc__ or "").partition("\n\n")[0]
     said = " ".join(first.split())
-    app.command(name, cls=PanelledCommand, no_args_is_help=True, short_help=said)(with_help_all(run))
+    app.command(name, cls=PanelledCommand, no_args_is_help=name not in ASK_NOTHING, short_help=said)(with_help_all(run))
     return typer.main.get_command(app)
 
 

@@ -37,8 +37,8 @@ PANELS = {
     "--counts --from",
     "Privacy": "--epsilon --privacy --public --secret --period --ledger --ledger-key --budget",
     ASKED: "--objective --method --table --mechanism --n --error --of --knots --between --above "
-    "--confidence --versus --by",
-    "Output": "--out --plot --results --force --resume --explain --json",
+    "--confidence --versus --by --chosen",
+    "Output": "--out --plot --results --force --resume --port --no-open --numbers --explain --json",
     "Objectives": "",
     "Over time": "--periods --changes --answers --protects --way --state --smooth",
     "Users, pairs and attributes": "--rounds --alike --keep-first --allow-disjoint --value-column --value-method "

@@ -1,0 +1,45 @@
+"""Long computations off the event loop, one at a time: of what is asked meanwhile only the last is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+
+class Latest:
+    """Runs one request at a time; a new one takes the place of that which waits.
+
+    Example
+    -------
+    >>> import asyncio
+    >>> seen = []
+    >>> async def ask(number):
+    ...     await asyncio.sleep(0)
+    ...     seen.append(number)
+    >>> async def several():
+    ...     latest = Latest()
+    ...     await asyncio.gather(*(latest.ask(lambda number=number: ask(number)) for number in range(5)))
+    >>> asyncio.run(several())
+    >>> seen
+    [0, 4]
+    """
+
+    def __init__(self) -> None:
+        self._busy, self._waiting = False, None
+
+    async def ask(self, request: Callable[[], Awaitable[None]]) -> None:
+        """Compute this now, or after what is being computed unless another request comes before then."""
+        if self._busy:
+            self._waiting = request
+            return
+        self._busy, self._waiting = True, request
+        try:
+            while self._waiting is not None:
+                now, self._waiting = self._waiting, None
+                await now()
+        finally:
+            self._busy = False
+
+    @property
+    def overtaken(self) -> bool:
+        """Whether another request waits, so that this one's later parts may be left out."""
+        return self._waiting is not None

@@ -1,0 +1,288 @@
+"""The page: five steps in one column, each chart with words beside it, all of it usable by keyboard."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import secrets
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+from nicegui import ui
+
+from ...mechanisms.errors import OptldpError
+from ...mechanisms.units import units_label
+from ..priors.prior import Prior
+from ..report.odds import odds_sentence
+from . import charts, taking
+from .answers import Answer, Rivals, answer, epsilon_for, rivals
+from .latest import Latest
+from .state import BARS, PRESETS, TALLEST, State
+from .style import STYLE, TITLES
+from .trial import Trial, trial
+
+T = TypeVar("T")
+
+LEAST_EPSILON, MOST_EPSILON = 0.1, 6.0
+"""Ends of the slider; the field beside it takes any budget."""
+
+
+class Page:
+    """One reader's page.
+
+    Parameters
+    ----------
+    address : str
+        Of the page, with its token.
+    prior : Prior, optional
+        Of a file; None for a drawn one.
+    source : Source, optional
+        Where that comes from.
+    """
+
+    def __init__(self, address: str, prior: Prior | None, source: taking.Source | None) -> None:
+        self._address, self._of_file, self._source = address, prior, source
+        self._state, self._ink = State(), charts.LIGHT
+        self._latest = Latest()
+        self._made: Answer | None = None
+
+    async def build(self) -> None:
+        """Lay out the page for the reader's scheme and the state of the address, and answer it."""
+        ui.add_head_html(f"<style>{STYLE}</style>")
+        asked = ui.context.client.request.url.query
+        try:
+            kept = "&".join(part for part in asked.split("&") if not part.startswith("token="))
+            self._state = State.from_query(kept)
+        except OptldpError as error:
+            ui.notify(str(error), type="warning", timeout=0, close_button="Close")
+        await ui.context.client.connected()
+        dark = await ui.run_javascript("matchMedia('(prefers-color-scheme: dark)').matches", timeout=5)
+        self._ink = charts.DARK if dark else charts.LIGHT
+        ui.colors(primary=self._ink.main)
+        with ui.element("main").classes("bench"):
+            ui.html("<h1>Design a private survey</h1>", sanitize=False)
+            self._status = ui.label("Computing").props("role=status aria-live=polite").classes("status")
+            for number, (title, lay) in enumerate(
+                zip(TITLES, (self._values, self._question, self._mechanism, self._try, self._take), strict=True), 1
+            ):
+                with ui.element("section").props(f"aria-labelledby=step{number}"):
+                    ui.html(f'<h2 id="step{number}">{number}. {title}</h2>', sanitize=False)
+                    lay()
+        await self._ask()
+
+    @property
+    def _prior(self) -> Prior:
+        return self._state.prior() if self._of_file is None else self._of_file
+
+    def _chart(self, name: str, tall: bool = False) -> ui.echart:
+        return ui.echart({}, renderer="svg").classes("chart tall" if tall else "chart").props(f"id={name}")
+
+    def _number(self, label: str, value: float, changed: Callable[[float], Any], **more: Any) -> ui.number:
+        """Return a field that tells a number once it is left or Enter is pressed."""
+        field = ui.number(label, value=value, **more).props("outlined dense")
+
+        async def told() -> None:
+            if field.value is not None:
+                await changed(field.value)
+
+        field.on("keydown.enter", told).on("blur", told)
+        return field
+
+    def _values(self) -> None:
+        if self._source is None:
+            ui.label(
+                "Draw what you expect the values to be like, from public knowledge. Nobody's value is needed, and the "
+                "drawing may be published."
+            )
+            with ui.row():
+                for name in PRESETS:
+                    ui.button(name, on_click=partial(self._preset, name)).props("outline no-caps dense")
+            with ui.element("div").classes("bars").props('role=group aria-label="Heights of the drawing"'):
+                self._bars = [self._bar(place) for place in range(BARS)]
+            with ui.row():
+                self._number("Smallest value", self._state.low, lambda v: self._choose(low=float(v)))
+                self._number("Largest value", self._state.high, lambda v: self._choose(high=float(v)))
+                ui.input("Units", value=self._state.units, on_change=lambda e: self._choose(units=e.value)).props(
+                    "outlined dense debounce=400"
+                )
+        else:
+            kind = "public" if self._source.public else "to be protected: keep what follows from them to yourself"
+            ui.label(f"Column {self._source.column} of {self._source.data}. The values are {kind}.")
+        self._histogram = self._chart("histogram")
+
+    def _bar(self, place: int) -> ui.slider:
+        low, high = self._state.low, self._state.high
+        value = f"{low + (high - low) * place / (BARS - 1):.4g}"
+        bar = ui.slider(min=0, max=TALLEST, step=1, value=self._state.heights[place])
+        bar.props(f'vertical reverse aria-label="Height at {value}"').classes("bar")
+        bar.on("update:model-value", lambda: self._draw(), throttle=0.1, leading_events=False)
+        return bar
+
+    async def _preset(self, name: str) -> None:
+        for bar, height in zip(self._bars, PRESETS[name], strict=True):
+            bar.value = height
+        await self._draw()
+
+    async def _draw(self) -> None:
+        await self._choose(heights=tuple(int(bar.value or 0) for bar in self._bars))
+
+    def _question(self) -> None:
+        ui.label("You want the mean. How many people will report, and how far may it be off?")
+        with ui.row():
+            self._n = self._number("People", self._state.n, lambda v: self._choose(n=int(v)), min=2, format="%d")
+            self._error = self._number("Standard error wanted", 1.0, self._plan, min=0)
+        self._sentence = ui.label().classes("says")
+
+    def _mechanism(self) -> None:
+        ui.label(
+            "Epsilon says how much one report may tell about one person: small is private, large is exact. "
+            "Move it, or say an error above and it follows."
+        )
+        with ui.row().classes("slide"):
+            self._slider = ui.slider(
+                min=LEAST_EPSILON, max=MOST_EPSILON, step=0.05, value=min(self._state.epsilon, MOST_EPSILON)
+            ).props('aria-label="Epsilon, the privacy budget of each person" id=epsilon-slider')
+            self._slider.on(
+                "update:model-value", lambda e: self._choose(epsilon=float(e.args)), throttle=0.05, leading_events=True
+            )
+            self._epsilon = self._number("Epsilon", self._state.epsilon, lambda v: self._choose(epsilon=float(v)))
+        self._odds = ui.label().classes("says")
+        self._poison = ui.label().classes("says")
+        with ui.element("div").classes("pair"):
+            with ui.element("div"):
+                ui.html("<h3>How each value is reported</h3>", sanitize=False)
+                self._structure = self._chart("structure", tall=True)
+            with ui.element("div"):
+                ui.html("<h3>Every known mechanism, and the least that is possible</h3>", sanitize=False)
+                self._rivals = self._chart("rivals", tall=True)
+
+    def _try(self) -> None:
+        with ui.element("div").classes("pair"):
+            with ui.element("div"):
+                ui.html("<h3>One person</h3>", sanitize=False)
+                self._value = self._number("Value of a person", round(self._prior.mean, 2), self._show_value)
+                self._one = self._chart("one")
+            with ui.element("div"):
+                ui.html("<h3>Many people</h3>", sanitize=False)
+                ui.button("Draw other people", on_click=self._again).props("no-caps outline")
+                self._many = self._chart("many")
+        self._found = ui.label().classes("says")
+
+    def _take(self) -> None:
+        with ui.row():
+            ui.button("Table (mech.json)", on_click=self._table).props("no-caps outline")
+            ui.button("Python script", on_click=self._script).props("no-caps outline")
+            ui.button("Page to sign", on_click=self._sign).props("no-caps outline")
+        ui.label("Every number of this page, on the command line:")
+        self._command = ui.label().classes("command")
+        ui.label("This page again, as it is now:")
+        self._reopen = ui.label().classes("command")
+        self._link = ui.link("Link to this page, while it is being served", "#")
+        if self._source is not None:
+            ui.label("None of these holds a value or a share: they are read from the file again.")
+
+    async def _choose(self, **choices: Any) -> None:
+        try:
+            self._state = dataclasses.replace(self._state, **choices)
+        except OptldpError as error:
+            ui.notify(str(error), type="warning")
+            return
+        await self._ask()
+
+    async def _plan(self, error: float) -> None:
+        if self._made is not None and abs(error - self._made.error) <= 1e-3 * error:
+            return  # left as it was shown
+        self._status.text = "Searching the budget for that error"
+        try:
+            epsilon = await _off_the_loop(partial(epsilon_for, self._prior, self._state, error))
+        except OptldpError as refused:
+            self._status.text = str(refused)
+            ui.notify(str(refused), type="warning")
+            return
+        await self._choose(epsilon=epsilon)
+
+    async def _ask(self) -> None:
+        await self._latest.ask(self._answer)
+
+    async def _answer(self) -> None:
+        """Answer the state as it is now: the mechanism first, then what takes longer unless something new was asked."""
+        state, prior = self._state, self._prior
+        _update(self._histogram, charts.histogram(prior, self._ink))
+        self._status.text = "Computing"
+        try:
+            self._made = made = await _off_the_loop(partial(answer, prior, state))
+            self._show(made, state, prior)
+            if self._latest.overtaken:
+                return
+            self._show_rivals(await _off_the_loop(partial(rivals, prior, state)))
+            if self._latest.overtaken:
+                return
+            found = await _off_the_loop(partial(trial, prior, made.design.mechanism, state.n, state.seed))
+        except OptldpError as refused:
+            self._status.text = str(refused)
+            return
+        self._show_trial(found)
+        self._status.text = "Up to date"
+
+    def _show(self, made: Answer, state: State, prior: Prior) -> None:
+        epsilon = made.design.epsilon
+        self._slider.value = min(max(epsilon, LEAST_EPSILON), MOST_EPSILON)
+        self._epsilon.value = float(f"{epsilon:.4g}")
+        self._error.value = float(f"{made.error:.4g}")
+        error = units_label(f"{made.error:.4g}", prior.units)
+        self._sentence.text = (
+            f"With epsilon {epsilon:.4g} and {state.n:,} people the standard error of the mean is {error}: "
+            f"95 times in 100 the mean is within {units_label(f'{1.96 * made.error:.3g}', prior.units)}."
+        )
+        self._odds.text = odds_sentence(epsilon)
+        poisoner = units_label(f"{made.poisoner:.3g}", prior.units)
+        self._poison.text = f"One person who lies moves the mean of {state.n:,} by at most {poisoner}."
+        _update(self._structure, charts.structure(made.design.mechanism, self._ink))
+        self._show_value(self._value.value or 0.0)
+        self._command.text = taking.command(state, self._source, "--json")
+        self._reopen.text = taking.command(state, self._source)
+        self._link.props(f'href="{self._address}&{state.query(drawn=self._source is None)}"')
+
+    def _show_value(self, value: float) -> None:
+        if self._made is None:
+            return
+        low, high = self._prior.domain
+        _update(self._one, charts.reports_of(self._made.design.mechanism, min(max(value, low), high), self._ink))
+
+    def _show_rivals(self, found: Rivals) -> None:
+        _update(self._rivals, charts.rivals(found, self._ink, self._prior.units))
+
+    def _show_trial(self, found: Trial) -> None:
+        _update(self._many, charts.convergence(found, self._ink))
+        where = "inside" if found.inside else "outside (it happens 5 times in 100)"
+        self._found.text = (
+            f"{found.people[-1]:,} simulated people report. Their true mean, {found.truth:.4g}, is {where} the "
+            f"interval from {found.low[-1]:.4g} to {found.high[-1]:.4g} around the estimate {found.estimate[-1]:.4g}."
+        )
+
+    async def _again(self) -> None:
+        await self._choose(seed=secrets.randbelow(10**6))
+
+    def _table(self) -> None:
+        if self._made is not None:
+            ui.download.content(taking.table_bytes(self._made.design), "mech.json")
+
+    def _script(self) -> None:
+        ui.download.content(taking.script(self._state, self._source), "workbench.py")
+
+    async def _sign(self) -> None:
+        if self._made is not None:
+            page = await _off_the_loop(partial(taking.report, self._made.design, self._state.n))
+            ui.download.content(page, "report.html")
+
+
+async def _off_the_loop(compute: Callable[[], T]) -> T:
+    """Compute in a thread, so that the page answers meanwhile."""
+    return await asyncio.get_running_loop().run_in_executor(None, compute)
+
+
+def _update(chart: ui.echart, options: charts.Options) -> None:
+    chart.options.clear()
+    chart.options.update(options)
+    chart.update()

@@ -1,0 +1,150 @@
+"""What one takes away: a script and commands that give every number of the page again, a table, and a page to sign."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...mechanisms.files.table import save_table
+from ..designs.result import Design
+from ..report.mechanism_page import mechanism_html
+from .state import BARS, KNOTS, State
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the values come from: a column of a file, read again each time; nothing of what is in it.
+
+    Attributes
+    ----------
+    data : str
+        The file.
+    column : str
+    domain : (float, float) or None
+        Range of the values; None for the data's own.
+    public : bool
+        Whether the values are public knowledge.
+    """
+
+    data: str
+    column: str
+    domain: tuple[float, float] | None = None
+    public: bool = False
+
+    def words(self) -> list[str]:
+        """Return what a command is told."""
+        ends = [] if self.domain is None else ["--range", *(f"{end!r}" for end in self.domain)]
+        return [self.data, "--column", self.column, *ends, *(["--public"] if self.public else [])]
+
+
+def command(state: State, source: Source | None, *more: str) -> str:
+    """Return the command line of the workbench in this state; with "--json" it prints every number instead.
+
+    Example
+    -------
+    >>> command(State(epsilon=2.0), Source("people.csv", "income", (0.0, 9e4)), "--json")
+    'optldp workbench people.csv --column income --range 0.0 90000.0 --chosen epsilon=2.0 --json'
+    """
+    told, words = state.query(drawn=source is None), [] if source is None else source.words()
+    return shlex.join(["optldp", "workbench", *words, *(["--chosen", told] if told else []), *more])
+
+
+def design_command(state: State, source: Source) -> str:
+    """Return the command line that writes the same table of a file's values."""
+    told = [
+        *source.words(),
+        "--knots",
+        str(KNOTS),
+        "--epsilon",
+        repr(state.epsilon),
+        "--omit-prior",
+        "--out",
+        "mech.json",
+    ]
+    return shlex.join(["optldp", "design", *told])
+
+
+_SCRIPT = '''"""Every number of the workbench's page, again: python {name}"""
+
+import json
+import math
+
+import numpy as np
+{imports}
+from optldp.designer.report.odds import BELIEFS, most_believed
+
+{prior}
+epsilon, n, seed = {epsilon!r}, {n}, {seed}
+
+made = design(prior, epsilon)
+save_table(made.mechanism.without_prior(), "mech.json")
+
+rows = compare(prior, [epsilon])
+bound = next(row.expected_bound for row in rows if row.expected_bound is not None)
+known = sorted((row.expected_variance, row.method) for row in rows if row.expected_variance is not None)
+
+rng, people = np.random.default_rng(seed), min(n, 100_000)
+values = rng.choice(prior.knots, people, p=prior.weights)
+estimate = estimate_mean(count(made.mechanism, made.mechanism.sample(values, rng)))
+low, high = estimate.interval().low, estimate.interval().high
+
+print(json.dumps({{
+    "epsilon": epsilon,
+    "n": n,
+    "error": math.sqrt(made.expected_variance / n),
+    "least_error": math.sqrt(bound / n),
+    "beliefs": {{str(before): float(most_believed(before, epsilon)) for before in BELIEFS}},
+    "one_poisoner": float(influence(made.mechanism).times_n[0]) / n,
+    "rivals": {{method: math.sqrt(variance / n) for variance, method in known}},
+    "trial": {{
+        "simulated": people,
+        "truth": float(values.mean()),
+        "estimate": float(estimate.value),
+        "low": float(low),
+        "high": float(high),
+    }},
+}}))
+'''
+
+_DRAWN = """prior = Prior.on_knots(
+    np.linspace({low!r}, {high!r}, {knots}),
+    np.interp(np.linspace(0, 1, {knots}), np.linspace(0, 1, {bars}), {heights!r}),
+    source="public", units={units!r},
+)  # drawn, and public"""
+
+_READ = """values = read_column({data!r}, {column!r})  # none of them stands here
+prior = Prior.from_data(values, knots={knots}, domain={domain!r}, source={source!r})"""
+
+
+def script(state: State, source: Source | None, name: str = "workbench.py") -> str:
+    """Return a Python script that computes every number of the page and writes the table; without any value."""
+    names = "Prior, compare, count, design, estimate_mean, influence, save_table"
+    if source is None:
+        prior = _DRAWN.format(
+            low=state.low, high=state.high, knots=KNOTS, bars=BARS, heights=state.heights, units=state.units
+        )
+        imports = f"from optldp import {names}"
+    else:
+        prior = _READ.format(
+            data=source.data, column=source.column, knots=KNOTS, domain=source.domain,
+            source="public" if source.public else "sensitive",
+        )  # fmt: skip
+        imports = f"from optldp import {names}\nfrom optldp.estimators.reading.columns.number_cells import read_column"
+    return _SCRIPT.format(
+        name=name, imports=imports, prior=prior, epsilon=state.epsilon, n=state.n, seed=state.seed
+    )  # fmt: skip
+
+
+def table_bytes(made: Design) -> bytes:
+    """Return the table as a JSON file has it, without the prior."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "mech.json")
+        save_table(made.mechanism.without_prior(), path)
+        return path.read_bytes()
+
+
+def report(made: Design, n: int) -> str:
+    """Return the page that is signed, as `optldp show TABLE --out PAGE.html` writes it; without the prior."""
+    return mechanism_html(made.mechanism.without_prior(), n=n, name="mech.json")

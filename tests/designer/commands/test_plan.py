@@ -82,7 +82,7 @@ def test_what_is_for_numbers_is_refused_with_categories(refusal, option):
     assert f"{option[0]} is for numbers: leave it out" in says
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_same_of_a_distribution(optldp, prior):
     options = ("--of", "distribution", "--seed", 3, "--json")
     budget = json.loads(optldp(*PLAN, "--error", 6, *options).stdout)
@@ -133,6 +133,7 @@ def test_what_makes_no_sense_is_refused(refusal, arguments, says):
     assert says in refusal(*PLAN, *arguments)
 
 
+@pytest.mark.slow
 def test_questions_are_planned_by_their_own_tables(optldp, tmp_path):
     """Half an interval of a share is that of randomised response; a difference of halves varies as a quarter's mean."""
     prior = tmp_path / "p.csv"

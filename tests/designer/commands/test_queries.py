@@ -5,6 +5,7 @@ import json
 import pytest
 
 
+@pytest.mark.slow
 def test_queries_by_name_and_by_file(optldp, refusal, tmp_path):
     prior, values, table, reports = (tmp_path / name for name in ("p.csv", "v.csv", "m.json", "r.csv"))
     prior.write_text("value,weight\n" + "".join(f"{i},{1 + i % 3}\n" for i in range(6)))
@@ -22,6 +23,7 @@ def test_queries_by_name_and_by_file(optldp, refusal, tmp_path):
     assert "--above is of no use to queries" in refusal("estimate", table, reports, "--of", "queries", "--above", 1)
 
 
+@pytest.mark.slow
 def test_an_estimate_says_where_another_table_would_have_told_far_more(optldp, tmp_path):
     """Of a share by the table for the mean, not by its own."""
     prior, values = tmp_path / "p.csv", tmp_path / "v.csv"

@@ -73,6 +73,7 @@ class TestError:
         assert floored.least_error == plan_error(PRIOR, 1000, 1.0, uniform_share=0.0).least_error
         assert floored.predicted_error > 1.001 * floored.least_error
 
+    @pytest.mark.slow
     def test_simulated_means_err_by_it(self):
         rng = np.random.default_rng(11)
         users, repetitions = 500, 2000
@@ -98,6 +99,7 @@ class TestError:
 class TestObjectives:
     """Which variance of a report is meant."""
 
+    @pytest.mark.slow
     def test_on_two_knots_the_worst_case_is_that_of_duchi_between_them(self):
         """It is largest in the middle, where a report of +-reach is all noise; the bound is that of the knots."""
         plan = plan_epsilon(PAIR, 400, 0.1, objective=WorstCase())
@@ -199,7 +201,7 @@ class TestEpsilon:
         plan = plan_epsilon(PRIOR, 1000, 1.0)
         assert plan_epsilon(scaled, 1000, 1000.0).epsilon == pytest.approx(plan.epsilon, rel=2 * PRECISION)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_target_that_anything_meets_gets_the_least_budget_there_is(self):
         plan = plan_epsilon(PAIR, 10, 1e9)
         assert plan.epsilon == pytest.approx(1e-6, rel=1e-9)
@@ -225,7 +227,7 @@ class TestRefusals:
         assert best == pytest.approx(plan_error(PRIOR, 10, MAX_EPSILON).least_error, rel=2e-5)
         assert plan_epsilon(PRIOR, 10, 1.001 * best, uniform_share=0.0).epsilon <= MAX_EPSILON
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_target_beyond_the_method_names_the_method_and_its_best(self):
         said = refusal(PRIOR, 10, 0.05, method="laplace")
         assert "the best of laplace with 10 users" in said

@@ -1,0 +1,76 @@
+"""The vectors, made by the library when they are asked for: kept files would be megabytes, and could fall behind it."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+MAKERS = Path(__file__).parents[2] / "examples" / "browser-client" / "tests"
+"""Where documents and draws are made, with fixed seeds; the browser client is tested against the same."""
+
+
+@dataclass(frozen=True)
+class Vector:
+    """One line for a client, and what it must answer.
+
+    Attributes
+    ----------
+    name : str
+    asked : dict
+        `do` is `read` or `draw`; `document` is the text of a file; of a draw, `draws` are values, each with its random
+        words of 64 bits in hexadecimal.
+    accepted : bool or None
+        Of `read`: whether the document must be taken.
+    reports : tuple of float, or None
+        Of `draw`: what the library makes of the same words; None where there are too few, so that nothing may be drawn.
+    """
+
+    name: str
+    asked: dict[str, Any]
+    accepted: bool | None = None
+    reports: tuple[float, ...] | None = None
+
+
+def vectors() -> Iterator[Vector]:
+    """Yield all vectors: documents to accept and to refuse, draws of numbers, a generator that gives nothing."""
+    sys.path.insert(0, str(MAKERS))
+    try:
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = Path(scratch)
+            for maker in ("make_fixtures.py", "make_bundles.py"):
+                runpy.run_path(str(MAKERS / maker))["main"](folder)
+            yield from _of_numbers(folder)
+            yield from _of_bundles(folder)
+    finally:
+        sys.path.remove(str(MAKERS))
+
+
+def _of_numbers(folder: Path) -> Iterator[Vector]:
+    said = json.loads((folder / "fixtures.json").read_text())
+    for name, good in said["good"].items():
+        text = (folder / good["file"]).read_text()
+        yield Vector(f"accept: {name}", {"do": "read", "document": text}, accepted=True)
+        draws = [{"value": draw["value"], "words": draw["words"]} for draw in good["draws"]]
+        reports = tuple(draw["report"] for draw in good["draws"])
+        yield Vector(f"draw: {name}", {"do": "draw", "document": text, "draws": draws}, reports=reports)
+        nothing = [{"value": good["value"], "words": []}]
+        yield Vector(f"no random words: {name}", {"do": "draw", "document": text, "draws": nothing})
+    for name, bad in said["bad"].items():
+        text = (folder / bad["file"]).read_text()
+        yield Vector(f"refuse: {name}", {"do": "read", "document": text}, accepted=False)
+    for name, text, private in json.loads((folder / "mutants.json").read_text()):
+        yield Vector(f"changed table: {name}", {"do": "read", "document": text}, accepted=private)
+
+
+def _of_bundles(folder: Path) -> Iterator[Vector]:
+    for name, good in json.loads((folder / "bundles.json").read_text())["good"].items():
+        text = (folder / good["file"]).read_text()
+        yield Vector(f"accept: {name}", {"do": "read", "document": text}, accepted=True)
+    for name, text, private in json.loads((folder / "changed.json").read_text()):
+        yield Vector(f"changed bundle: {name}", {"do": "read", "document": text}, accepted=private)

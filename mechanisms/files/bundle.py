@@ -33,6 +33,7 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
     from ..combinators.attribute_sampling import AttributeSampling
     from ..combinators.personalised import PersonalisedMechanism
     from ..compact_tables.floor_and_windows import FloorForm
+    from ..features.features import Features
     from ..key_value.response import KeyValueResponse
     from ..key_value.unary import KeyValueUnary
     from ..over_time.panel import Panel
@@ -49,6 +50,7 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
         KeyValueUnary,
         KeyValueResponse,
         AttributeSampling,
+        Features,
         Panel,
         FloorForm,
     )

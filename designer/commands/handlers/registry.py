@@ -44,6 +44,9 @@ def bundle_kinds() -> Iterator[type[BundleKind]]:
     from .attributes import Attributes
 
     yield Attributes
+    from .features import FeatureReports
+
+    yield FeatureReports
     from .over_time import Ways
 
     yield Ways

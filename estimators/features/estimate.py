@@ -128,6 +128,25 @@ def estimate_features(mechanism: Features, reports: ArrayLike, *, confidence: fl
     return of_target(mechanism.told, means, confidence)
 
 
+def _regression(told: Mapping[str, Any], means: FeatureMeans, confidence: float) -> FeaturesEstimate:
+    """The pilot's slopes and one step of Newton from them, by the means of their scores.
+
+    The step is by the pilot's matrix, whose own error multiplies the step: (A0 S - I)(b - b0), of relative size
+    2 / sqrt(records) a coefficient. It is added to the noise.
+    """
+    step, start, records = (np.array(told[name], dtype=float) for name in ("step", "slopes", "pilot_records"))
+    moved = step @ means.value
+    second = np.abs(step) @ np.abs(means.value) * 2 / math.sqrt(records)
+    error = np.sqrt(step**2 @ means.variance + second**2)
+    off_low, off_high = (np.array(told[name]) for name in ("bias_low", "bias_high"))
+    plain = normal_interval(start + moved, error, confidence, -math.inf, math.inf)
+    worth = np.floor(np.array(told["open_variance"]) / error**2).astype(int)
+    return FeaturesEstimate(
+        tuple(told["names"]), start + moved, error, plain.low - off_high, plain.high - off_low,
+        "winsorised score", means.n, worth, off_low, off_high,
+    )  # fmt: skip
+
+
 def _association(correlation: bool) -> Callable[[Mapping[str, Any], FeatureMeans, float], FeaturesEstimate]:
     def estimate(told: Mapping[str, Any], means: FeatureMeans, confidence: float) -> FeaturesEstimate:
         if told["way"] == "influence":
@@ -228,5 +247,6 @@ def fieller(ratio: float, spread: Callable[[float], float], score: float) -> tup
 ESTIMATES: Mapping[str, Callable[[Mapping[str, Any], FeatureMeans, float], FeaturesEstimate]] = {
     "correlation": _association(True),
     "covariance": _association(False),
+    "regression": _regression,
 }
 """By target."""

@@ -168,7 +168,10 @@ class Quadratic:
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """w'(1, z) times the residual y - (1, z)'b, cut to [-clip, clip]: the score of a regression, of scaled columns.
+    """w'(1, u) times the residual y - (1, z)'b, cut to [-clip, clip]: the score of a regression, of scaled columns.
+
+    u are the columns z cut to [-reach, reach]: as instruments, so that the score is zero on average at the true slopes,
+    whatever is cut of them.
 
     The last column is the response y; z are the others, and all are scaled by centre and scale.
 
@@ -180,6 +183,8 @@ class Score:
         w, that of the constant first.
     coefficients : (d + 1,) array_like of float
         b, that of the constant first.
+    reach : float
+        Positive, in scales of the columns.
     clip : float
         Positive, in scales of the response.
 
@@ -190,9 +195,9 @@ class Score:
 
     Example
     -------
-    >>> score = Score([0, 0], [1, 1], [0, 1], [0, 0.5], 1.0)
+    >>> score = Score([0, 0], [1, 1], [0, 1], [0, 0.5], 2.0, 1.0)
     >>> score.of(np.array([[2.0, 1.5], [2.0, 9.0]])), score.extremes([-3, -3], [2, 3])
-    (array([1., 2.]), (-3.0, 3.0))
+    (array([1., 2.]), (-2.0, 2.0))
     """
 
     name: ClassVar[str] = "score"
@@ -200,46 +205,53 @@ class Score:
     scales: np.ndarray
     weights: np.ndarray
     coefficients: np.ndarray
+    reach: float
     clip: float
 
     def __init__(
-        self, centres: ArrayLike, scales: ArrayLike, weights: ArrayLike, coefficients: ArrayLike, clip: float
-    ) -> None:
+        self, centres: ArrayLike, scales: ArrayLike, weights: ArrayLike, coefficients: ArrayLike, reach: float,
+        clip: float,
+    ) -> None:  # fmt: skip
         _set_scaled(self, centres, scales)
         object.__setattr__(self, "weights", _vector("weights", weights))
         object.__setattr__(self, "coefficients", _vector("coefficients", coefficients))
+        object.__setattr__(self, "reach", float(reach))
         object.__setattr__(self, "clip", float(clip))
         if not self.weights.shape == self.coefficients.shape == self.centres.shape:
             raise InputError(f"a score of {self.centres.size} columns must have as many weights and coefficients")
-        if not 0 < self.clip < np.inf:
-            raise InputError(f"the clip of a score must be positive and finite, got {self.clip!r}")
+        if not 0 < self.clip < np.inf or not 0 < self.reach < np.inf:
+            raise InputError(
+                f"reach and clip of a score must be positive and finite, got {self.reach!r} and {self.clip!r}"
+            )
 
     def of(self, columns: np.ndarray) -> np.ndarray:
         """Return the feature (N,) of records (N, d + 1)."""
         z = (columns - self.centres) / self.scales
-        one = np.column_stack([np.ones(len(z)), z[:, :-1]])
-        return (one @ self.weights) * np.clip(z[:, -1] - one @ self.coefficients, -self.clip, self.clip)
+        residuals = z[:, -1] - self.coefficients[0] - z[:, :-1] @ self.coefficients[1:]
+        instruments = self.weights[0] + np.clip(z[:, :-1], -self.reach, self.reach) @ self.weights[1:]
+        return instruments * np.clip(residuals, -self.clip, self.clip)
 
     def extremes(self, low: ArrayLike, high: ArrayLike) -> tuple[float, float]:
         """Return a range that holds all values over a box, the same to both sides of zero."""
         ends = np.array([(np.asarray(each) - self.centres) / self.scales for each in (low, high)])[:, :-1]
-        terms = ends * self.weights[1:]
+        terms = np.clip(ends, -self.reach, self.reach) * self.weights[1:]
         most = max(abs(self.weights[0] + terms.max(axis=0).sum()), abs(self.weights[0] + terms.min(axis=0).sum()))
         return -float(most * self.clip), float(most * self.clip)
 
     def to_document(self) -> dict[str, Any]:
         """Return it as JSON."""
         vectors = {name: getattr(self, name).tolist() for name in ("centres", "scales", "weights", "coefficients")}
-        return {"formula": self.name, **vectors, "clip": self.clip}
+        return {"formula": self.name, **vectors, "reach": self.reach, "clip": self.clip}
 
     @classmethod
     def from_members(cls, told: Mapping[str, Any]) -> Score:
         """Return the one that a document holds; InputError or TableError for another."""
         names = ("centres", "scales", "weights", "coefficients")
-        require_keys("a score", told, ("formula", *names, "clip"))
+        require_keys("a score", told, ("formula", *names, "reach", "clip"))
         return cls(
-            **{name: numbers_from_document(name, told[name]) for name in names}, clip=as_number("clip", told["clip"])
-        )
+            **{name: numbers_from_document(name, told[name]) for name in names},
+            reach=as_number("reach", told["reach"]), clip=as_number("clip", told["clip"]),
+        )  # fmt: skip
 
 
 Formula = Quadratic | Score
@@ -252,7 +264,7 @@ def formula_of(held: object) -> Formula:
 
     Example
     -------
-    >>> made = formula_of(Score([0, 0], [1, 1], [0, 1], [0, 0.5], 1.0).to_document())
+    >>> made = formula_of(Score([0, 0], [1, 1], [0, 1], [0, 0.5], 2.0, 1.0).to_document())
     >>> made.clip
     1.0
     """

@@ -13,10 +13,11 @@ from ....mechanisms.errors import InputError
 from ....mechanisms.exactness.verification import verify
 from ....mechanisms.features import Features
 from ..options.kind import DesignKind
+from ..output.output import readable
 from ..output.prior import SENSITIVE
 from .attributes import attribute_range
 from .bundle import BundleKind
-from .kind import Designed, Found, Held, Layout, Part
+from .kind import Designed, Found, Held, Layout, Part, Rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,21 +89,24 @@ class FeatureReports(BundleKind[Features]):
 
         asked.refuse("of no use to features of several columns", "--method", "--level-column")
         found = estimate_features(self.mechanism, counts, confidence=asked.confidence)
-        facts = {
-            "for": self.mechanism.target,
-            "value": float(found.value[0]),
-            "std_error": float(found.std_error[0]),
-            "low": float(found.low[0]),
-            "high": float(found.high[0]),
+        whole = {
             "method": found.method,
-            "worth_open_records": int(found.worth_open_records[0]),
             "n": found.n,
             "confidence": asked.confidence,
-            "bias_low": float(found.bias_low[0]),
-            "bias_high": float(found.bias_high[0]),
+            "worth_open_records": int(found.worth_open_records.min()),
         }
-        last = f"These {found.n:,} reports are worth {facts['worth_open_records']:,} open records."
-        return Found(f"{self.mechanism.target} of {' and '.join(self.mechanism.columns)}", facts, last=last)
+        each = ("value", "std_error", "low", "high", "bias_low", "bias_high")
+        columns = {name: getattr(found, name).tolist() for name in each}
+        last = f"These {found.n:,} reports are worth {whole['worth_open_records']:,} open records."
+        about = {"for": self.mechanism.target}
+        if self.mechanism.target != "regression":
+            title = f"{self.mechanism.target} of {' and '.join(self.mechanism.columns)}"
+            return Found(title, about | {name: cells[0] for name, cells in columns.items()} | whole, last=last)
+        cells = {"name": list(found.names), **columns}
+        rows = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
+        shown = Rows("slopes", list(cells), [[readable(cell) for cell in row.values()] for row in rows])
+        response = list(self.mechanism.columns)[-1]
+        return Found(f"slopes of {response}", about | whole, {"coefficients": rows}, shown, cells, last=last)
 
     def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         raise InputError("count is not for features of several columns: estimate takes the reports themselves")
@@ -137,7 +141,7 @@ def features_design(
     public: bool,
 ) -> tuple[FeaturesDesign, list[str]]:  # fmt: skip
     """Return what --for asks of the columns, by a survey or without one, and what there is to say of it."""
-    from ...features import design_association
+    from ...features import design_association, design_regression
 
     target, told = options.for_what
     box = dict(map(attribute_range, options.attributes or ()))
@@ -150,6 +154,12 @@ def features_design(
         notes = [] if public else [SENSITIVE]
         if len(pilot.records) < FEW_RECORDS:
             notes.append(f"warning: the survey has {len(pilot.records)} records, whose own errors no report mends")
+    if target == "regression":
+        assert options.response is not None  # or it was refused
+        made = design_regression(
+            options.response, box, epsilon, pilot, source="public" if public else "sensitive", **told
+        )
+        return made, notes
     made = design_association(
         target, box, epsilon, pilot, users=users if "clip" not in told else None, rank=options.rank,
         source="public" if public else "sensitive", **told,

@@ -36,13 +36,14 @@ PANELS = {
     "Data": "--column --range --circle --clip --missing --drop-missing --categorical --prior --on --key --keep "
     "--counts --from",
     "Privacy": "--epsilon --privacy --public --secret --period --ledger --ledger-key --budget",
-    ASKED: "--objective --method --table --mechanism --for --rank --n --error --of --knots --between --above "
+    ASKED: "--objective --method --table --mechanism --n --error --of --knots --between --above "
     "--confidence --versus --by",
     "Output": "--out --plot --results --force --resume --explain --json",
     "Objectives": "",
     "Over time": "--periods --changes --answers --protects --way --state --smooth",
     "Users, pairs and attributes": "--rounds --alike --keep-first --allow-disjoint --value-column --value-method "
-    "--padding --attribute --sampled",
+    "--padding --sampled",
+    "Several columns": "--for --attribute --rank --response",
     "Mixed reports": "--central-epsilon --shuffle-delta",
     "Levels of privacy": "--levels --level-column --level-epsilon --leakage",
     "Methods in detail": "--estimator --assume --assume-from --window --distance "

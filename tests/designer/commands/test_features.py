@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 COLUMNS = ("--column", "x=0:20", "--column", "y=0:80")
+CLIPPED = ("survey.csv", "--for", "correlation:clip=2", *COLUMNS, "--epsilon", 1, "--public")
 ASKED = ("survey.csv", "--for", "correlation", *COLUMNS, "--epsilon", 1, "--public")
 
 
@@ -33,7 +34,17 @@ def test_a_plan_says_how_many_people_an_error_takes(optldp, survey):
     told = json.loads(optldp("plan", *ASKED, "--error", 0.05, "--json").stdout)
     assert told["people"] == pytest.approx(told["variance_times_n"] / 0.05**2, abs=1)
     assert told["people_within"] == pytest.approx(told["people"] * 1.96**2, rel=1e-3)
-    assert json.loads(optldp("plan", *ASKED, "--n", told["people"], "--json").stdout)["error"] < 0.0501
+    assert json.loads(optldp("plan", *CLIPPED, "--n", told["people"], "--json").stdout)["error"] < 0.0501
+
+
+def test_slopes_are_a_list_of_coefficients(optldp, survey):
+    asked = ("survey.csv", "--for", "regression", "--response", "y", *COLUMNS, "--epsilon", 4, "--public")
+    assert optldp("design", *asked, "--out", "reg.json").exit_code == 0
+    assert optldp("perturb", "reg.json", "survey.csv", "--seed", 1, "--out", "r.csv").exit_code == 0
+    told = json.loads(optldp("estimate", "reg.json", "r.csv", "--json").stdout)
+    (slope,) = told["coefficients"]
+    assert slope["name"] == "x"
+    assert slope["low"] < 2 < slope["high"]  # .5 times 12 / 3
 
 
 def test_both_spellings_of_a_column_are_one(optldp, survey):
@@ -49,7 +60,8 @@ def test_both_spellings_of_a_column_are_one(optldp, survey):
         (("--for", "correlation", "--column", "x=0:20", "--column", "x=0:20", "--epsilon", 1), "must differ"),
         (("--for", "correlation", "--column", "x=0:20", "--column", "y=0:9", "--epsilon", 1), "must lie within 0 to 9"),
         (("--for", "covariance", *COLUMNS, "--rank", "--epsilon", 1), "--rank is for --for correlation"),
-        (("--for", "correlation", *COLUMNS, "--epsilon", 0.1, "--n", 50), "must be told within 0.5"),
+        (("--for", "correlation:clip=2", *COLUMNS, "--epsilon", 0.1, "--n", 50), "must be told within 0.5"),
+        (("--for", "regression", *COLUMNS, "--epsilon", 1), "a regression needs --response"),
         (("--for", "correlation", *COLUMNS, "--epsilon", 1, "--objective", "minimax"), "is of no use to features"),
     ],
 )

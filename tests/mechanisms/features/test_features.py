@@ -21,7 +21,7 @@ def test_the_range_of_an_influence_function_is_over_edges_too():
     assert high > psi.of(np.array([(x, y) for x in (-1, 10) for y in (-1, 2)], dtype=float)).max()
 
 
-@pytest.mark.parametrize("formula", [PRODUCT, Score([0, 0], [1, 2], [0, 1], [0.5, 0.5], 1.5)])
+@pytest.mark.parametrize("formula", [PRODUCT, Score([0, 0], [1, 2], [0, 1], [0.5, 0.5], 1.0, 1.5)])
 def test_a_formula_is_the_same_once_written(formula):
     again, records = formula_of(formula.to_document()), np.random.default_rng(1).normal(size=(9, 2))
     assert (again.of(records) == formula.of(records)).all()

@@ -22,7 +22,7 @@ NO_DRAWS = {
 HOLES: Mapping[str, Mapping[tuple[str, ...], str]] = {
     "perturbed": NO_DRAWS,
     "foreign_report_refused": NO_DRAWS,
-    "text_read_again": {("seeded",): "draws no reports", FEATURES: "reports are in two columns"},
+    "text_read_again": {("seeded",): "draws no reports"},
     "counts_add_up": NO_DRAWS,
     "estimated": NO_DRAWS,
     "repeated_user_refused": NO_DRAWS,

@@ -51,7 +51,7 @@ class FeaturesDesign:
     >>> signs = Pilot(("x", "y"), [[a, b] for a in (-1, 1) for b in (-1, 1)])
     >>> made = design_association("correlation", {"x": (-1, 1), "y": (-1, 1)}, 1.0, signs, clip=math.inf)
     >>> made.variances.round(3), made.people(0.05), made.people_within(0.05)
-    (array([4.683]), 1874, 7197)
+    (array([4.683]), 1874, 7196)
     """
 
     mechanism: Features

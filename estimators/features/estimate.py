@@ -231,7 +231,7 @@ def fieller(ratio: float, spread: Callable[[float], float], score: float) -> tup
     -------
     >>> low, high = fieller(0.5, lambda t: 0.01 * (1 + t * t), 2.0)
     >>> round(low, 3), round(high, 3)
-    (0.062, 0.979)
+    (0.292, 0.75)
     """
     at_zero, at_one, at_minus = spread(0.0), spread(1.0), spread(-1.0)
     square, slope = (at_one + at_minus) / 2 - at_zero, (at_one - at_minus) / 2

@@ -133,6 +133,23 @@ def whole_shares(shares: Sequence[float] | np.ndarray) -> list[int]:
 def people_of(made: FeaturesDesign, people: int | None, error: float | None = None) -> dict[str, float]:
     """Return what so many people err by, or how many an error takes, by name; InputError where that is hopeless.
 
+    Parameters
+    ----------
+    made : FeaturesDesign
+    people : int, optional
+        Whose error is wanted; a correlation that they would not tell at all is refused.
+    error : float, optional
+        A standard error, in the target's units, for which people are wanted.
+
+    Returns
+    -------
+    facts : dict of str to float
+
+    Raises
+    ------
+    InputError
+        An error that is not positive, or people who would learn nothing.
+
     Example
     -------
     >>> from optldp.designer.features import Pilot, design_association

@@ -120,7 +120,17 @@ def estimate_features(mechanism: Features, reports: ArrayLike, *, confidence: fl
 
     Example
     -------
-    See `FeaturesEstimate`.
+    >>> import numpy as np
+    >>> from optldp.estimators.features import estimate_features
+    >>> from optldp.mechanisms import duchi, make_exact
+    >>> from optldp.mechanisms.features import Feature, Features, Quadratic
+    >>> product = Quadratic([0, 0], [1, 1], 0.0, [0, 0], [[0, 0.5], [0.5, 0]])
+    >>> one = Feature("psi", product, make_exact(duchi([-1, 1], 1.0)).mechanism)
+    >>> told = {"way": "influence", "reference": 0.0, "scale": 1.0, "bias_low": 0, "bias_high": 0, "open_variance": 1}
+    >>> made = Features({"x": (-1, 1), "y": (-1, 1)}, [one], 1.0, "covariance", told)
+    >>> found = estimate_features(made, made.sample(np.tile([1.0, -1.0], (5000, 1)), np.random.default_rng(1)))
+    >>> bool(found.low[0] < -1 < found.high[0])
+    True
     """
     check_confidence(confidence)
     means = feature_means(mechanism, reports)

@@ -27,6 +27,7 @@ from optldp.mechanisms.categorical.projective_geometry import geometry_of_levels
 from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.compact_tables import form_over
 from optldp.mechanisms.documents.bundle import Bundle
+from optldp.mechanisms.features import Feature, Features, Quadratic
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
 from optldp.mechanisms.over_time import Directions, HistoryRows, Memoised, Panel
 from optldp.mechanisms.promise import Blocks, OfPairs, Sensitive
@@ -63,6 +64,17 @@ def _of_places() -> CategoricalTable:
     return CategoricalTable.from_probabilities(places, made, 0.1, outputs=places, promise=Metric(0.1))
 
 
+def _of_features() -> Features:
+    """The product of pay and more, and pay itself, each reported by some."""
+    none, centres, scales = np.zeros((2, 2)), [30.0, 30.0], [30.0, 30.0]
+    both = Quadratic(centres, scales, 0.0, [0, 0], [[0, 0.5], [0.5, 0]])
+    ends = make_exact(duchi([-1.0, 1.0], 2.0)).mechanism
+    told = {"way": "moments", "scale": 900.0}
+    pay, more = (Quadratic(centres, scales, 0.0, one, none) for one in ([1, 0], [0, 1]))
+    each = [Feature(name, formula, ends) for name, formula in (("x", pay), ("y", more), ("xy", both))]
+    return Features({"pay": (0.0, 60.0), "more": (0.0, 60.0)}, each, 2.0, "covariance", told)
+
+
 SMALL: Mapping[str, TabulatedMechanism | Bundle] = {
     "numbers": PAY,
     "intervals": make_exact(piecewise(KNOTS, 2.0)).mechanism,
@@ -86,6 +98,7 @@ SMALL: Mapping[str, TabulatedMechanism | Bundle] = {
     "pairs": key_value_unary(JOBS, PAY, 2.0),
     "pairs of one key": key_value_response(JOBS, PAY, 2.0),
     "attributes": AttributeSampling(["pay", "more"], [PAY, PAY], 1, 2.0),
+    "features": _of_features(),
     "panel of numbers": Panel(PAY, 4, 1, 2.0, "0" * 32),
     "panel of jobs": Panel(categorical_grr(JOBS, 1.0), 4, 2, 2.0, "0" * 32),
     "rows of numbers": HistoryRows(
@@ -129,7 +142,7 @@ _PAIR = ("--column", "job", "--value-column", "pay")
 def columns(name: str) -> tuple[str, ...]:
     """The options of `perturb` that name what a mechanism perturbs in people.csv."""
     level = _LEVEL if "levels" in name else ()
-    if "attributes" in name:
+    if "attributes" in name or name == "features":
         return level
     if name == "places":
         return "--column", "pay", "--column", "more"

@@ -15,6 +15,7 @@ from ...mechanisms.errors import InputError, wired
 from ...mechanisms.option_grammar import name_asked
 from ..methods.options import told_method
 from ..objectives.registry import in_words
+from .options.features import FeaturesOptions
 from .options.mixing import OPTIONS as MIXED
 from .options.mixing import Mixing, MixingOptions
 from .options.objective import PANEL, ObjectiveOptions
@@ -67,7 +68,7 @@ OF_MEANS = {"mean": "users", "difference": "population"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanOptions(OverTimeOptions, ObjectiveOptions, MixingOptions):
+class PlanOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOptions):
     """What `optldp plan` may be asked."""
 
     n: Annotated[int | None, people(USERS)] = None
@@ -152,6 +153,7 @@ def plan_command(asked: PlanOptions) -> None:
     Example: optldp plan survey.csv --column age --range 18 90 --n 20000 --epsilon 1 --of share:above=65
     Example: optldp plan survey.csv --column job --categorical --n 20000 --error 0.01
     Example: optldp plan --prior prior.csv --epsilon 2 --n 100000 --periods 52 --changes 4 --answers at-end --of each
+    Example: optldp plan survey.csv --for correlation --column x=0:20 --column y=0:80 --epsilon 1 --error 0.05
     Example: optldp plan --prior prior.csv --n 1e5 --central-epsilon 0.5 --shuffle-delta 1e-6
     """
     from ...mechanisms.files.table import SUFFIXES
@@ -163,6 +165,10 @@ def plan_command(asked: PlanOptions) -> None:
 
         plan_ways(asked)
         return
+    if asked.for_text is not None:
+        _of_features(asked)
+        return
+    asked.refuse("for what one report of several columns is for, with --for", "--attribute", "--rank", "--response")
     mixing = asked.mixing(asked.n, asked.epsilon)
     if mixing is not None:
         asked.refuse("found by --central-epsilon and --n", "--error")
@@ -226,6 +232,42 @@ _ABOUT = {
     "mean": "the mean of the users",
     "difference": "the difference of the means of two halves",
 }
+
+
+def _of_features(asked: PlanOptions) -> None:
+    """A plan of what hangs together between columns: the people an error takes, or the error of so many."""
+    from ...mechanisms import save_bundle
+    from ..features import people_of
+    from .handlers.features import features_design
+
+    useless = ("--column", "--prior", "--range", "--of", "--objective", "--method", "--estimator", "--distance")
+    asked.refuse("of no use to --for", *useless, "--knots", "--categorical", "--seed", "--confidence", *MIXED)
+    if asked.epsilon is None or [asked.n, asked.error].count(None) != 1:
+        raise InputError("a plan --for needs --epsilon, and --n or --error: it finds the other")
+    require_place(asked.out, (".json",), force=asked.force)
+    made, notes = features_design(
+        asked, asked.data, asked.epsilon, asked.n, clip=asked.clip, drop_missing=asked.drop_missing,
+        public=asked.public,
+    )  # fmt: skip
+    if asked.out is not None:
+        save_bundle(made.mechanism, asked.out)
+    for note in notes:
+        say(note)
+    if asked.out is not None:
+        say_wrote(asked.out, "a mechanism of features")
+    facts: dict[str, Any] = {
+        "for": made.mechanism.target,
+        "epsilon": asked.epsilon,
+        **people_of(made, asked.n, asked.error),
+        "table": asked.out and str(asked.out),
+    }
+    if asked.as_json:
+        print_json(facts)
+        return
+    print_facts(
+        f"{facts['people']:,} reports, for {made.mechanism.target}",
+        [(name, readable(value)) for name, value in facts.items() if value is not None],
+    )
 
 
 def _of_question(asked: PlanOptions) -> None:

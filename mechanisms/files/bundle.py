@@ -33,6 +33,7 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
     from ..combinators.attribute_sampling import AttributeSampling
     from ..combinators.personalised import PersonalisedMechanism
     from ..compact_tables.floor_and_windows import FloorForm
+    from ..features.features import Features
     from ..key_value.response import KeyValueResponse
     from ..key_value.unary import KeyValueUnary
     from ..over_time.directions import Directions
@@ -52,6 +53,7 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
         KeyValueUnary,
         KeyValueResponse,
         AttributeSampling,
+        Features,
         Panel,
         HistoryRows,
         Memoised,

@@ -30,7 +30,7 @@ class Case:
     @property
     def value(self) -> Any:
         """A value of one user, as a ledger takes it."""
-        if "attributes" in self.name:
+        if "attributes" in self.name or self.name == "features":
             return {"pay": 15.0, "more": 30.0}
         if "directions" in self.name:
             return {"1": 15.0, "2": 15.0, "3": 30.0}

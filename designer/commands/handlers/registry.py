@@ -47,6 +47,9 @@ def bundle_kinds() -> Iterator[type[BundleKind]]:
     from .histories import Histories
 
     yield Histories
+    from .features import FeatureReports
+
+    yield FeatureReports
     from .over_time import Ways
 
     yield Ways

@@ -18,6 +18,7 @@ from ...privacies import PURE, carries_budgets, of_values, privacy_name
 from ...privacies import in_words as privacies_in_words
 from ..output.output import refuse_given
 from ..output.prior import read_prior
+from .features import FeaturesOptions
 from .kind import FOR_ALL, DesignKind, OneTable
 from .mixing import MixingOptions
 from .objective import PANEL, ObjectiveOptions
@@ -62,7 +63,7 @@ LARGE_TABLE = 2**16
 
 
 @dataclass(frozen=True, kw_only=True)
-class DesignOptions(OverTimeOptions, ObjectiveOptions, MixingOptions):
+class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOptions):
     """What `optldp design` may be asked; what is to be designed decides which of it makes sense."""
 
     epsilons: Annotated[list[float] | None, EPSILON] = None
@@ -193,10 +194,6 @@ class DesignOptions(OverTimeOptions, ObjectiveOptions, MixingOptions):
             "0.2,shares=2,1,1.",
         ),
     ] = None
-    attributes: Annotated[
-        list[str] | None,
-        typer.Option("--attribute", metavar="NAME=LO:HI", help="A numeric column and its range; repeat for several."),
-    ] = None
     sampled: Annotated[
         int | None, typer.Option("--sampled", help="Attributes that a user reports. Default: the best number.")
     ] = None
@@ -263,6 +260,8 @@ class DesignOptions(OverTimeOptions, ObjectiveOptions, MixingOptions):
         """What is to be designed; InputError for an unknown objective."""
         if self.over_time:
             return DesignKind.OVER_TIME
+        if self.for_text is not None:
+            return DesignKind.FEATURES
         if self.of_places:
             return DesignKind.PLACES
         other = privacy_name(self.privacy) != PURE

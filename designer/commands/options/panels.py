@@ -42,7 +42,8 @@ PANELS = {
     "Objectives": "",
     "Over time": "--periods --changes --answers --protects --way --state --smooth",
     "Users, pairs and attributes": "--rounds --alike --keep-first --allow-disjoint --value-column --value-method "
-    "--padding --attribute --sampled",
+    "--padding --sampled",
+    "Several columns": "--for --attribute --rank --response",
     "Mixed reports": "--central-epsilon --shuffle-delta",
     "Levels of privacy": "--levels --level-column --level-epsilon --leakage",
     "Methods in detail": "--estimator --assume --assume-from --window --distance "
@@ -66,6 +67,9 @@ _EXAMPLE = re.compile(r"^Example: ", re.MULTILINE)
 
 COMPLETED = 70
 """Characters of help beside a word that a shell completes."""
+
+_WITH_RANGE = re.compile(r".+=.*[^:]:[^:].*")
+"""A column with a range, which a bare name is not."""
 
 _SENTENCE = re.compile(r"(?<=\.)\s+")
 
@@ -99,7 +103,7 @@ class PanelledCommand(TyperCommand):
         takes = {name: 0 if getattr(each, "is_flag", False) else each.nargs for each in options for name in each.opts}
         several = [name for each in options if getattr(each, "multiple", False) for name in each.opts]
         try:
-            words, note = as_now(args, takes, several)
+            words, note = as_now(_of_several_columns(args, several), takes, several)
         except InputError as error:
             say(f"error: {error}")
             raise typer.Exit(BAD_INPUT) from None
@@ -142,6 +146,21 @@ class PanelledCommand(TyperCommand):
             return super().get_help(ctx)
         finally:
             ctx.meta[_WHOLE] = wanted
+
+
+def _of_several_columns(args: list[str], several: list[str]) -> list[str]:
+    """Return a command line whose --column NAME=LO:HI, or any beside --for, is --attribute: two spellings of one."""
+    if "--attribute" not in several:
+        return args
+    whole = any(word == "--for" or word.startswith("--for=") for word in args)
+    found = list(args)
+    for at, word in enumerate(args):
+        option, equals, value = word.partition("=")
+        if option == "--column" and (equals or at + 1 < len(args)):
+            text = value if equals else args[at + 1]
+            if whole or _WITH_RANGE.fullmatch(text):
+                found[at] = f"--attribute{equals}{value}"
+    return found
 
 
 def screen_lines(text: str) -> int:

@@ -1,0 +1,73 @@
+"""People that a correlation, covariance or slopes take, and whether their intervals hold: `python two_columns.py`.
+
+Variances times n by formula and by simulation, coverage of 95% intervals over so many runs, for Gaussian columns of
+17 values to three standard deviations, and for a regression of three covariates with a survey of 2,000; one seed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+
+import numpy as np
+from optldp.designer.features import FeaturesDesign, Pilot, design_association, design_regression
+from optldp.estimators.features import estimate_features
+
+BOX = {"x": (-1.0, 1.0), "y": (-1.0, 1.0)}
+EVEN = np.linspace(-1, 1, 17)
+GRID = np.array([(x, y) for x in EVEN for y in EVEN])
+SLOPES = np.array([0.5, 0.3, -0.2])
+
+
+def gaussian(rho: float, sd: float = 1 / 3) -> Pilot:
+    """Columns of 17 values, Gaussian weights."""
+    x, y = GRID.T
+    return Pilot(("x", "y"), GRID, np.exp(-(x * x - 2 * rho * x * y + y * y) / (2 * sd**2 * (1 - rho**2))))
+
+
+def regression(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Records of three covariates and a response, within [-4, 4]."""
+    z = rng.standard_normal((n, 3))
+    return np.clip(np.column_stack([z, z @ SLOPES + rng.standard_normal(n)]), -4, 4)
+
+
+def told(name: str, made: FeaturesDesign, truth: np.ndarray, records, runs: int, n: int, seed: int) -> None:
+    """Print what the formula says of a design and what simulations do."""
+    rng = np.random.default_rng(seed)
+    values, held = [], 0
+    for _ in range(runs):
+        found = estimate_features(made.mechanism, made.mechanism.sample(records(rng, n), rng))
+        values.append(found.value)
+        held += np.mean((found.low <= truth) & (truth <= found.high))
+    simulated = n * np.var(values, axis=0).sum() + (n * np.var(values, axis=0).sum()) / max(runs - 1, 1)
+    print(f"{name:34} {made.variances.sum():10.2f} {simulated:10.2f} {held / runs:8.3f} {made.people_within(0.05):12,}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--n", type=int, default=50_000)
+    asked = parser.parse_args()
+    started = time.process_time()
+    print(f"{'n times variance':34} {'formula':>10} {'simulated':>10} {'coverage':>8} {'people +-.05':>12}")
+    law = gaussian(0.5)
+    rho = float(law.covariance[0, 1] / math.sqrt(law.covariance[0, 0] * law.covariance[1, 1]))
+
+    def drawn(rng: np.random.Generator, n: int) -> np.ndarray:
+        return GRID[rng.choice(len(GRID), n, p=law.weights)]
+
+    for epsilon in (1.0, 2.0, 4.0):
+        for name, more in (("unclipped", {"clip": math.inf, "uniform_share": 0.0}), ("clipped at 2 sd", {})):
+            made = design_association("correlation", BOX, epsilon, law, **more)
+            told(f"correlation {name}, eps {epsilon:g}", made, np.array([rho]), drawn, asked.runs, asked.n, 1)
+        made = design_association("correlation", BOX, epsilon)
+        told(f"correlation, moments, eps {epsilon:g}", made, np.array([rho]), drawn, asked.runs, asked.n, 2)
+        survey = Pilot(("a", "b", "c", "y"), regression(np.random.default_rng(3), 2000))
+        made = design_regression("y", dict.fromkeys(survey.names, (-4.0, 4.0)), epsilon, survey)
+        told(f"slopes of three, eps {epsilon:g}", made, SLOPES, regression, asked.runs, asked.n, 4)
+    print(f"{time.process_time() - started:.0f} processor seconds")
+
+
+if __name__ == "__main__":
+    main()

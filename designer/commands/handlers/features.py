@@ -1,0 +1,185 @@
+"""Features of several columns: columns by their names in, the number of a feature and its report out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ....estimators.reading.columns.number_cells import read_sparse_column
+from ....mechanisms.errors import InputError
+from ....mechanisms.exactness.verification import verify
+from ....mechanisms.features import Features
+from ..options.kind import DesignKind
+from ..output.output import readable
+from ..output.prior import SENSITIVE
+from .attributes import attribute_range
+from .bundle import BundleKind
+from .kind import Designed, Found, Held, Layout, Part, Rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ...features import FeaturesDesign, Pilot
+    from ..options.design import DesignOptions
+    from ..options.features import FeaturesOptions
+    from ..options.perturb import PerturbOptions
+    from .kind import Service
+    from .options import CountOptions, EstimateOptions
+
+FEATURE, REPORT = "feature", "report"
+"""Columns of a report."""
+
+FEW_RECORDS = 100
+"""Of a survey below which its own chance errors are larger than what it is good for."""
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureReports(BundleKind[Features]):
+    """Values are the columns of the box; a user reports one feature of them."""
+
+    of: ClassVar[type] = Features
+    designs: ClassVar[tuple[DesignKind, ...]] = (DesignKind.FEATURES,)
+    holds: ClassVar[tuple[str, ...]] = ("--clip", "--drop-missing")
+
+    @classmethod
+    def design(cls, options: DesignOptions) -> Designed:
+        """Return the mechanism for what --for asks of the columns."""
+        from ...features import people_of
+
+        epsilon = options.budgets.epsilons[0]
+        made, notes = features_design(
+            options, options.data, epsilon, options.n, clip=options.clip, drop_missing=options.drop_missing,
+            public=options.public,
+        )  # fmt: skip
+        return Designed(made.mechanism, notes, people_of(made, options.n))
+
+    def held(self, asked: PerturbOptions, beside: Mapping[str, np.ndarray]) -> Held:
+        boxes = self.mechanism.columns
+        columns = {name: read_sparse_column(asked.data, name) for name in boxes}
+        rows = asked.rows_with({**columns, **beside})
+        moved = [asked.inside(columns[name][rows], box) for name, box in boxes.items()]
+        values = np.transpose([inside for inside, _ in moved])
+
+        def each() -> list[dict[str, float]]:
+            return [dict(zip(boxes, row, strict=True)) for row in values.tolist()]
+
+        return Held(values, rows, sum(many for _, many in moved), (*columns, *beside), each)
+
+    def layout(self, column: str, level_column: str) -> Layout:
+        return Layout((FEATURE, REPORT), (True, True), self.reports_of)
+
+    def reports_of(self, cells: Sequence[np.ndarray]) -> np.ndarray:
+        return self.mechanism.checked_reports(np.column_stack(cells))
+
+    def columns_of(self, reports: np.ndarray) -> dict[str, np.ndarray]:
+        return {FEATURE: reports[:, 0], REPORT: reports[:, 1]}
+
+    def of_reports(self, reports: Any, many: np.ndarray) -> Any:
+        return reports
+
+    def to_test(self, counts: Any) -> Sequence[Any]:
+        """No counts: the laws of features together are not tested."""
+        return []
+
+    def found(self, counts: Any, asked: EstimateOptions) -> Found:
+        from ....estimators.features import estimate_features
+
+        asked.refuse("of no use to features of several columns", "--method", "--level-column")
+        found = estimate_features(self.mechanism, counts, confidence=asked.confidence)
+        whole = {
+            "method": found.method,
+            "n": found.n,
+            "confidence": asked.confidence,
+            "worth_open_records": int(found.worth_open_records.min()),
+        }
+        each = ("value", "std_error", "low", "high", "bias_low", "bias_high")
+        columns = {name: getattr(found, name).tolist() for name in each}
+        last = f"These {found.n:,} reports are worth {whole['worth_open_records']:,} open records."
+        about = {"for": self.mechanism.target}
+        if self.mechanism.target != "regression":
+            title = f"{self.mechanism.target} of {' and '.join(self.mechanism.columns)}"
+            return Found(title, about | {name: cells[0] for name, cells in columns.items()} | whole, last=last)
+        cells = {"name": list(found.names), **columns}
+        rows = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
+        shown = Rows("slopes", list(cells), [[readable(cell) for cell in row.values()] for row in rows])
+        response = list(self.mechanism.columns)[-1]
+        return Found(f"slopes of {response}", about | whole, {"coefficients": rows}, shown, cells, last=last)
+
+    def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        raise InputError("count is not for features of several columns: estimate takes the reports themselves")
+
+    def query(self, kinds: Any, relations: Sequence[str], **options: Any) -> str:
+        raise InputError("count-sql is not for features of several columns: estimate takes the reports themselves")
+
+    def one_report_times_n(self) -> None:
+        """None: what one report moves depends on what the others say."""
+
+    def parts(self) -> list[Part]:
+        made = self.mechanism
+        each = zip(made.features, made.shares.tolist(), strict=True)
+        return [Part(one.name, one.mechanism, share=share) for one, share in each]
+
+    def facts(self) -> dict[str, Any]:
+        made = self.mechanism
+        return {
+            "kind": made.kind,
+            "for": made.target,
+            "epsilon": made.epsilon,
+            "columns": list(made.columns),
+            "features": [each.name for each in made.features],
+            "shares": made.shares.tolist(),
+            "max_log_ratio": [verify(each.mechanism).max_log_ratio for each in made.features],
+            "method": made.features[0].mechanism.provenance.method,
+        }
+
+
+def features_design(
+    options: FeaturesOptions, data: Path | None, epsilon: float, users: int | None, *, clip: bool, drop_missing: bool,
+    public: bool,
+) -> tuple[FeaturesDesign, list[str]]:  # fmt: skip
+    """Return what --for asks of the columns, by a survey or without one, and what there is to say of it."""
+    from ...features import design_association, design_regression
+
+    target, told = options.for_what
+    box = dict(map(attribute_range, options.attributes or ()))
+    if len(box) < len(options.attributes or ()):
+        raise InputError("columns must differ, got one twice: name each once")
+    notes = []
+    pilot = None
+    if data is not None:
+        pilot = survey(data, box, clip=clip, drop_missing=drop_missing)
+        notes = [] if public else [SENSITIVE]
+        if len(pilot.records) < FEW_RECORDS:
+            notes.append(f"warning: the survey has {len(pilot.records)} records, whose own errors no report mends")
+    if target == "regression":
+        assert options.response is not None  # or it was refused
+        made = design_regression(
+            options.response, box, epsilon, pilot, source="public" if public else "sensitive", **told
+        )
+        return made, notes
+    made = design_association(
+        target, box, epsilon, pilot, users=users if "clip" not in told else None, rank=options.rank,
+        source="public" if public else "sensitive", **told,
+    )  # fmt: skip
+    return made, notes
+
+
+def survey(data: Path, box: Mapping[str, tuple[float, float]], *, clip: bool, drop_missing: bool) -> Pilot:
+    """Return the records of a survey that have all columns; InputError for ones that lack some, or lie outside."""
+    from ...features import Pilot
+
+    columns = np.column_stack([read_sparse_column(data, name) for name in box])
+    whole = ~np.isnan(columns).any(axis=1)
+    if not drop_missing and not whole.all():
+        first = int(np.argmin(whole)) + 1
+        raise InputError(
+            f"records of {str(data)!r} must have all columns, got {int((~whole).sum())} without, the first in row "
+            f"{first}: correct them, or --drop-missing"
+        )
+    held = columns[whole]
+    if clip:
+        held = np.clip(held, *np.array(list(box.values())).T)
+    return Pilot(tuple(box), held)

@@ -1,0 +1,5 @@
+from .association import design_association as design_association
+from .design import FeaturesDesign as FeaturesDesign
+from .design import people_of as people_of
+from .pilot import Pilot as Pilot
+from .regression import design_regression as design_regression

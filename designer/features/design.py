@@ -1,0 +1,185 @@
+"""From values of a feature to its table, and what a mechanism of features is expected to err by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...mechanisms.errors import InputError
+from ...mechanisms.features import Features
+from ...mechanisms.table.table import TabulatedMechanism
+from ..designs.design import design
+from ..priors.prior import Prior, Source
+
+MOST_KNOTS = 401
+"""Different values of a feature that are knots themselves; more are rounded to even ones."""
+
+EVEN_KNOTS = 101
+
+HOPELESS = 0.5
+"""A standard error of a correlation beyond which reports say nothing of it."""
+
+Box = Mapping[str, tuple[float, float]]
+"""Columns, in their order, with the range of each."""
+
+SHARE_UNIT = 10_000
+"""Shares of the users are written as whole numbers of so many."""
+
+
+@dataclass(frozen=True, eq=False)
+class FeaturesDesign:
+    """A mechanism of features, and what estimates of its target are expected to be off by.
+
+    Attributes
+    ----------
+    mechanism : Features
+    names : tuple of str
+        Of the numbers of the target, such as the slopes of a regression.
+    variances : (k,) ndarray of float
+        n times the variance of each number, in its squared units.
+    open_variances : (k,) ndarray of float
+        The same of open records.
+    bias_low, bias_high : (k,) ndarray of float
+        Least and largest bias by clipping, measured on the pilot.
+
+    Example
+    -------
+    >>> from optldp.designer.features import Pilot, design_association
+    >>> signs = Pilot(("x", "y"), [[a, b] for a in (-1, 1) for b in (-1, 1)])
+    >>> made = design_association("correlation", {"x": (-1, 1), "y": (-1, 1)}, 1.0, signs, clip=math.inf)
+    >>> made.variances.round(3), made.people(0.05), made.people_within(0.05)
+    (array([4.683]), 1874, 7196)
+    """
+
+    mechanism: Features
+    names: tuple[str, ...]
+    variances: np.ndarray
+    open_variances: np.ndarray
+    bias_low: np.ndarray
+    bias_high: np.ndarray
+
+    def std_errors(self, people: int) -> np.ndarray:
+        """Return the standard error (k,) of each number with so many people."""
+        return np.sqrt(self.variances / people)
+
+    def people(self, error: float) -> int:
+        """Return how many people a standard error takes, of the number that takes most."""
+        return math.ceil(float(self.variances.max()) / error**2 * (1 - 1e-12))
+
+    def people_within(self, error: float, score: float = 1.959963984540054) -> int:
+        """Return how many people it takes to be within an error in 95% of cases."""
+        return math.ceil(float(self.variances.max()) * (score / error) ** 2)
+
+    def worth(self, people: int) -> int:
+        """Return how many open records tell as much as the reports of so many people."""
+        return int(people * float((self.open_variances / self.variances).min()))
+
+
+def feature_prior(
+    values: np.ndarray, weights: np.ndarray, domain: tuple[float, float], source: Source = "public"
+) -> Prior:
+    """Return the prior of a feature: on its own values where these are few, else on even knots.
+
+    Parameters
+    ----------
+    values : (K,) ndarray of float
+        Those beyond the domain count as its nearer end.
+    weights : (K,) ndarray of float
+    domain : (float, float)
+    source : {"public", "private-report", "sensitive"}
+
+    Example
+    -------
+    >>> feature_prior(np.array([0.0, 1.0, 5.0]), np.ones(3), (0.0, 2.0)).knots
+    array([0., 1., 2.])
+    """
+    low, high = domain
+    inside = np.clip(values, low, high)
+    own = np.unique(np.concatenate([np.round((inside - low) / (high - low), 12) * (high - low) + low, [low, high]]))
+    own[0], own[-1] = low, high
+    knots = own if own.size <= MOST_KNOTS else np.linspace(low, high, EVEN_KNOTS)
+    return Prior.from_pairs(inside, weights, knots=knots, domain=domain, source=source)
+
+
+def designed_table(prior: Prior, epsilon: float, uniform_share: float) -> tuple[TabulatedMechanism, float]:
+    """Return the optimal table of a feature and the variance of one report, of the feature's values included.
+
+    Example
+    -------
+    >>> table, variance = designed_table(Prior.even([-1.0, 1.0]), 1.0, 0.0)
+    >>> round(variance, 3)
+    4.683
+    """
+    made = design(prior, epsilon, uniform_share=uniform_share)
+    spread = prior.second_moment - prior.mean**2
+    assert made.expected_variance is not None
+    return made.mechanism, float(made.expected_variance + spread)
+
+
+def whole_shares(shares: Sequence[float] | np.ndarray) -> list[int]:
+    """Return shares of the users as whole numbers, at least one each.
+
+    Example
+    -------
+    >>> whole_shares([0.25, 0.75])
+    [2500, 7500]
+    """
+    return [max(1, round(float(share) * SHARE_UNIT)) for share in shares]
+
+
+def people_of(made: FeaturesDesign, people: int | None, error: float | None = None) -> dict[str, float]:
+    """Return what so many people err by, or how many an error takes, by name; InputError where that is hopeless.
+
+    Parameters
+    ----------
+    made : FeaturesDesign
+    people : int, optional
+        Whose error is wanted; a correlation that they would not tell at all is refused.
+    error : float, optional
+        A standard error, in the target's units, for which people are wanted.
+
+    Returns
+    -------
+    facts : dict of str to float
+
+    Raises
+    ------
+    InputError
+        An error that is not positive, or people who would learn nothing.
+
+    Example
+    -------
+    >>> from optldp.designer.features import Pilot, design_association
+    >>> signs = Pilot(("x", "y"), [[a, b] for a in (-1, 1) for b in (-1, 1)])
+    >>> made = design_association("correlation", {"x": (-1, 1), "y": (-1, 1)}, 1.0, signs, clip=math.inf)
+    >>> people_of(made, 10)
+    Traceback (most recent call last):
+        ...
+    optldp.mechanisms.errors.InputError: a correlation must be told within 0.5 to say anything, got a standard error \
+of 0.68 with 10 people: it takes 19, or a larger epsilon
+    """
+    if error is not None and not 0 < error < math.inf:
+        raise InputError(f"the error must be positive and finite, got {error!r}")
+    facts: dict[str, float] = {
+        "variance_times_n": float(made.variances.max()),
+        "bias_low": float(made.bias_low.min()),
+        "bias_high": float(made.bias_high.max()),
+    }
+    if error is not None:
+        people = made.people(error)
+        return facts | {
+            "error": error, "people": people, "people_within": made.people_within(error),
+            "worth_open_records": made.worth(people),
+        }  # fmt: skip
+    if people is None:
+        return facts
+    found = float(made.std_errors(people).max())
+    if made.mechanism.target == "correlation" and found > HOPELESS:
+        raise InputError(
+            f"a correlation must be told within {HOPELESS} to say anything, got a standard error of {found:.2g} with "
+            f"{people:,} people: it takes {made.people(HOPELESS):,}, or a larger epsilon"
+        )
+    return facts | {"error": found, "people": people, "worth_open_records": made.worth(people)}

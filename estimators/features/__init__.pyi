@@ -1,0 +1,2 @@
+from .estimate import FeaturesEstimate as FeaturesEstimate
+from .estimate import estimate_features as estimate_features

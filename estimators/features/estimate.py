@@ -1,0 +1,262 @@
+"""Estimates of a target from the means of its features: value, interval, and how many open records that is worth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...mechanisms.errors import InputError, wired
+from ...mechanisms.features import Features
+from ..count_reports import count
+from ..intervals import CONFIDENCE, check_confidence, normal_interval
+from ..means.mean import estimate_mean
+from .moments import correlation_gradient, covariance_gradient
+
+LEAST_REPORTS = 2
+"""Of each feature: one report says nothing of how reports vary."""
+
+
+@dataclass(frozen=True, eq=False)
+class FeaturesEstimate:
+    """Numbers of a target and how far to trust them, in the units of the columns.
+
+    Attributes
+    ----------
+    names : tuple of str
+    value, std_error, low, high : (k,) ndarray of float
+        `std_error` of the noise and the sampling; low and high hold the bias by clipping, too.
+    method : str
+        "influence", "moments", with "winsorised" before it where features are clipped; intervals of moments are
+        Fieller's.
+    n : int
+    worth_open_records : (k,) ndarray of int
+        How many open records tell as much.
+    bias_low, bias_high : (k,) ndarray of float
+        Least and largest bias by clipping, as the pilot has it.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp.estimators.features import estimate_features
+    >>> from optldp.mechanisms import duchi, make_exact
+    >>> from optldp.mechanisms.features import Feature, Features, Quadratic
+    >>> product = Quadratic([0, 0], [1, 1], 0.0, [0, 0], [[0, 0.5], [0.5, 0]])
+    >>> one = Feature("psi", product, make_exact(duchi([-1, 1], 1.0)).mechanism)
+    >>> told = {"way": "influence", "reference": 0.0, "scale": 1.0, "bias_low": 0, "bias_high": 0, "open_variance": 1}
+    >>> made = Features({"x": (-1, 1), "y": (-1, 1)}, [one], 1.0, "correlation", told)
+    >>> x = np.tile([1.0, -1.0], 5000)
+    >>> found = estimate_features(made, made.sample({"x": x, "y": x}, np.random.default_rng(1)))
+    >>> found.value.round(2), found.method
+    (array([1.]), 'influence')
+    """
+
+    names: tuple[str, ...]
+    value: np.ndarray
+    std_error: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    method: str
+    n: int
+    worth_open_records: np.ndarray
+    bias_low: np.ndarray
+    bias_high: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureMeans:
+    """Means (F,) of the features of a mechanism, and their variances (F,).
+
+    Attributes
+    ----------
+    value, variance : (F,) ndarray of float
+    n : int
+        All reports.
+    """
+
+    value: np.ndarray
+    variance: np.ndarray
+    n: int
+
+
+def feature_means(mechanism: Features, reports: ArrayLike) -> FeatureMeans:
+    """Return the mean of each feature, by its table; InputError where a feature has fewer than two reports."""
+    checked = mechanism.checked_reports(reports)
+    value, variance = np.empty(len(mechanism.features)), np.empty(len(mechanism.features))
+    for place, each in enumerate(mechanism.features):
+        mine = checked[checked[:, 0] == place, 1]
+        if mine.size < LEAST_REPORTS:
+            raise InputError(
+                f"each feature must have at least {LEAST_REPORTS} reports, got {mine.size} of {each.name!r}: collect "
+                "more"
+            )
+        found = estimate_mean(count(each.mechanism, mine))
+        value[place], variance[place] = found.value, float(found.std_error) ** 2
+    return FeatureMeans(value, variance, len(checked))
+
+
+def estimate_features(mechanism: Features, reports: ArrayLike, *, confidence: float = CONFIDENCE) -> FeaturesEstimate:
+    """Return what reports of features tell of their target.
+
+    Parameters
+    ----------
+    mechanism : Features
+    reports : (N, 2) array_like
+        The number of each user's feature, and its report.
+    confidence : float
+
+    Returns
+    -------
+    found : FeaturesEstimate
+
+    Raises
+    ------
+    InputError
+        Reports that are none of this mechanism, too few of a feature, or too noisy to tell a variance from zero.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp.estimators.features import estimate_features
+    >>> from optldp.mechanisms import duchi, make_exact
+    >>> from optldp.mechanisms.features import Feature, Features, Quadratic
+    >>> product = Quadratic([0, 0], [1, 1], 0.0, [0, 0], [[0, 0.5], [0.5, 0]])
+    >>> one = Feature("psi", product, make_exact(duchi([-1, 1], 1.0)).mechanism)
+    >>> told = {"way": "influence", "reference": 0.0, "scale": 1.0, "bias_low": 0, "bias_high": 0, "open_variance": 1}
+    >>> made = Features({"x": (-1, 1), "y": (-1, 1)}, [one], 1.0, "covariance", told)
+    >>> found = estimate_features(made, made.sample(np.tile([1.0, -1.0], (5000, 1)), np.random.default_rng(1)))
+    >>> bool(found.low[0] < -1 < found.high[0])
+    True
+    """
+    check_confidence(confidence)
+    means = feature_means(mechanism, reports)
+    of_target = wired("target", ESTIMATES, mechanism.target)
+    return of_target(mechanism.told, means, confidence)
+
+
+def _regression(told: Mapping[str, Any], means: FeatureMeans, confidence: float) -> FeaturesEstimate:
+    """The pilot's slopes and one step of Newton from them, by the means of their scores.
+
+    The step is by the pilot's matrix, whose own error multiplies the step: (A0 S - I)(b - b0), of relative size
+    2 / sqrt(records) a coefficient. It is added to the noise.
+    """
+    step, start, records = (np.array(told[name], dtype=float) for name in ("step", "slopes", "pilot_records"))
+    moved = step @ means.value
+    second = np.abs(step) @ np.abs(means.value) * 2 / math.sqrt(records)
+    error = np.sqrt(step**2 @ means.variance + second**2)
+    off_low, off_high = (np.array(told[name]) for name in ("bias_low", "bias_high"))
+    plain = normal_interval(start + moved, error, confidence, -math.inf, math.inf)
+    worth = np.floor(np.array(told["open_variance"]) / error**2).astype(int)
+    return FeaturesEstimate(
+        tuple(told["names"]), start + moved, error, plain.low - off_high, plain.high - off_low,
+        "winsorised score", means.n, worth, off_low, off_high,
+    )  # fmt: skip
+
+
+def _association(correlation: bool) -> Callable[[Mapping[str, Any], FeatureMeans, float], FeaturesEstimate]:
+    def estimate(told: Mapping[str, Any], means: FeatureMeans, confidence: float) -> FeaturesEstimate:
+        if told["way"] == "influence":
+            return _by_influence(told, means, confidence, correlation)
+        return (_correlation_by_moments if correlation else _covariance_by_moments)(told, means, confidence)
+
+    return estimate
+
+
+def _by_influence(
+    told: Mapping[str, Any], means: FeatureMeans, confidence: float, correlation: bool
+) -> FeaturesEstimate:
+    """The pilot's number and the mean of its influence function, one step from it.
+
+    Clipping moves the mean of psi down by what lies above and up by what lies below, which the pilot bounds; the
+    interval is that of the noise, moved by both.
+    """
+    scale = told["scale"]
+    value = told["reference"] + scale * means.value
+    error = scale * np.sqrt(means.variance)
+    off_low, off_high = (np.array([scale * told[name]]) for name in ("bias_low", "bias_high"))
+    end = 1.0 if correlation else math.inf
+    plain = normal_interval(value, error, confidence, -math.inf, math.inf)
+    low, high = np.clip(plain.low - off_high, -end, end), np.clip(plain.high - off_low, -end, end)
+    clipped = bool(off_high[0] or off_low[0])
+    worth = np.floor(told["open_variance"] / error**2).astype(int)
+    name = "correlation" if correlation else "covariance"
+    method = "winsorised influence" if clipped else "influence"
+    return FeaturesEstimate(
+        (name,), np.clip(value, -end, end), error, low, high, method, means.n, worth, off_low, off_high
+    )
+
+
+def _correlation_by_moments(told: Mapping[str, Any], means: FeatureMeans, confidence: float) -> FeaturesEstimate:
+    """The correlation of estimated moments; all t whose covariance - t sd sd is near zero for its error: Fieller's."""
+    x, y, xx, yy, xy = means.value
+    of_x, of_y = xx - x * x, yy - y * y
+    for name, of in (("first", of_x), ("second", of_y)):
+        if of <= 0:
+            raise InputError(
+                f"the variance of the {name} column must be told from zero, got {of:.3g} by {means.n:,} reports: "
+                "collect more, or design with a survey"
+            )
+    rho = (xy - x * y) / math.sqrt(of_x * of_y)
+
+    def spread(t: float) -> float:
+        return float(correlation_gradient(means.value, t) ** 2 @ means.variance)
+
+    low, high = fieller(rho, spread, normal_interval(0.0, 1.0, confidence, -math.inf, math.inf).high)
+    error = np.array([math.sqrt(spread(rho))])
+    value = np.clip(np.array([rho]), -1, 1)
+    worth = np.floor((1 - value**2) ** 2 / error**2).astype(int)
+    ends = np.clip([low, high], -1, 1)
+    none = np.zeros(1)
+    return FeaturesEstimate(
+        ("correlation",), value, error, ends[:1], ends[1:], "moments, fieller", means.n, worth, none, none
+    )
+
+
+def _covariance_by_moments(told: Mapping[str, Any], means: FeatureMeans, confidence: float) -> FeaturesEstimate:
+    """The covariance of estimated moments x, y and xy, of columns scaled to [-1, 1]."""
+    x, y, xy = means.value
+    scale = told["scale"]
+    # The product of two means varies by the product of their variances beside the first order.
+    varied = covariance_gradient(means.value) ** 2 @ means.variance + means.variance[0] * means.variance[1]
+    value, error = np.array([scale * (xy - x * y)]), np.array([scale * math.sqrt(varied)])
+    ends = normal_interval(value, error, confidence, -math.inf, math.inf)
+    none = np.zeros(1)
+    # Columns in [-1, 1] have products whose variance is at most 1.
+    worth = np.floor(scale**2 / error**2).astype(int)
+    return FeaturesEstimate(("covariance",), value, error, ends.low, ends.high, "moments", means.n, worth, none, none)
+
+
+def fieller(ratio: float, spread: Callable[[float], float], score: float) -> tuple[float, float]:
+    """Return all t with (ratio - t)^2 <= score^2 spread(t), for a spread that is a quadratic in t: Fieller's interval.
+
+    Where it has no end, or is the outside of an interval, ends are infinite.
+
+    Source: Fieller (1954).
+
+    Example
+    -------
+    >>> low, high = fieller(0.5, lambda t: 0.01 * (1 + t * t), 2.0)
+    >>> round(low, 3), round(high, 3)
+    (0.292, 0.75)
+    """
+    at_zero, at_one, at_minus = spread(0.0), spread(1.0), spread(-1.0)
+    square, slope = (at_one + at_minus) / 2 - at_zero, (at_one - at_minus) / 2
+    a = 1 - score**2 * square
+    b = -2 * ratio - score**2 * slope
+    c = ratio**2 - score**2 * at_zero
+    root = b * b - 4 * a * c
+    if a <= 0 or root < 0:
+        return -math.inf, math.inf
+    return (-b - math.sqrt(root)) / (2 * a), (-b + math.sqrt(root)) / (2 * a)
+
+
+ESTIMATES: Mapping[str, Callable[[Mapping[str, Any], FeatureMeans, float], FeaturesEstimate]] = {
+    "correlation": _association(True),
+    "covariance": _association(False),
+    "regression": _regression,
+}
+"""By target."""

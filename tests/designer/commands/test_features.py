@@ -1,0 +1,72 @@
+"""What hangs together between columns, on the command line: designed, perturbed, estimated, planned."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+COLUMNS = ("--column", "x=0:20", "--column", "y=0:80")
+CLIPPED = ("survey.csv", "--for", "correlation:clip=2", *COLUMNS, "--epsilon", 1, "--public")
+ASKED = ("survey.csv", "--for", "correlation", *COLUMNS, "--epsilon", 1, "--public")
+
+
+@pytest.fixture
+def survey(optldp):
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=3000)
+    y = 0.5 * x + np.sqrt(0.75) * rng.normal(size=3000)
+    rows = zip(np.clip(10 + 3 * x, 0, 20).tolist(), np.clip(40 + 12 * y, 0, 80).tolist(), strict=True)
+    Path("survey.csv").write_text("x,y\n" + "".join(f"{a:.2f},{b:.2f}\n" for a, b in rows))
+
+
+def test_a_correlation_is_designed_perturbed_and_estimated(optldp, survey):
+    assert optldp("design", *ASKED, "--out", "two.json").exit_code == 0
+    assert optldp("perturb", "two.json", "survey.csv", "--seed", 1, "--out", "reports.csv").exit_code == 0
+    told = json.loads(optldp("estimate", "two.json", "reports.csv", "--json").stdout)
+    assert told["low"] < 0.5 < told["high"]
+    assert told["method"] == "winsorised influence"
+    assert 10 < told["worth_open_records"] < 60  # of 3,000: about 400 in 50,000
+    assert json.loads(optldp("show", "two.json", "--json").stdout)["features"] == ["psi"]
+
+
+def test_a_plan_says_how_many_people_an_error_takes(optldp, survey):
+    told = json.loads(optldp("plan", *ASKED, "--error", 0.05, "--json").stdout)
+    assert told["people"] == pytest.approx(told["variance_times_n"] / 0.05**2, abs=1)
+    assert told["people_within"] == pytest.approx(told["people"] * 1.96**2, rel=1e-3)
+    assert json.loads(optldp("plan", *CLIPPED, "--n", told["people"], "--json").stdout)["error"] < 0.0501
+
+
+def test_slopes_are_a_list_of_coefficients(optldp, survey):
+    asked = ("survey.csv", "--for", "regression", "--response", "y", *COLUMNS, "--epsilon", 4, "--public")
+    assert optldp("design", *asked, "--out", "reg.json").exit_code == 0
+    assert optldp("perturb", "reg.json", "survey.csv", "--seed", 1, "--out", "r.csv").exit_code == 0
+    told = json.loads(optldp("estimate", "reg.json", "r.csv", "--json").stdout)
+    (slope,) = told["coefficients"]
+    assert slope["name"] == "x"
+    assert slope["low"] < 2 < slope["high"]  # .5 times 12 / 3
+
+
+def test_both_spellings_of_a_column_are_one(optldp, survey):
+    spelt = [word.replace("--column", "--attribute") if isinstance(word, str) else word for word in ASKED]
+    one, other = (optldp("plan", *asked, "--error", 0.1, "--json").stdout for asked in (ASKED, spelt))
+    assert one == other
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (("--for", "correlation", "--column", "x=0:20", "--epsilon", 1), "is of two columns, got 1"),
+        (("--for", "correlation", "--column", "x=0:20", "--column", "x=0:20", "--epsilon", 1), "must differ"),
+        (("--for", "correlation", "--column", "x=0:20", "--column", "y=0:9", "--epsilon", 1), "must lie within 0 to 9"),
+        (("--for", "covariance", *COLUMNS, "--rank", "--epsilon", 1), "--rank is for --for correlation"),
+        (("--for", "correlation:clip=2", *COLUMNS, "--epsilon", 0.1, "--n", 50), "must be told within 0.5"),
+        (("--for", "regression", *COLUMNS, "--epsilon", 1), "a regression needs --response"),
+        (("--for", "correlation", *COLUMNS, "--epsilon", 1, "--objective", "minimax"), "is of no use to features"),
+    ],
+)
+def test_what_cannot_be_is_one_line(optldp, survey, asked, says):
+    done = optldp("design", "survey.csv", *asked, "--out", "two.json")
+    assert done.exit_code == 2
+    assert says in done.stderr
+    assert done.stderr.count("\n") == 1

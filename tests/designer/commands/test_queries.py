@@ -22,6 +22,30 @@ def test_queries_by_name_and_by_file(optldp, refusal, tmp_path):
     assert "--above is of no use to queries" in refusal("estimate", table, reports, "--of", "queries", "--above", 1)
 
 
+@pytest.mark.slow
+def test_queries_of_categories_and_of_several_services(optldp, refusal, tmp_path):
+    values, told = tmp_path / "v.csv", {}
+    prior = tmp_path / "p.csv"
+    prior.write_text("value,weight\n0,2\n1,1\n2,1\n")
+    values.write_text("user,v\n" + "".join(f"u{i},{i % 3}\n" for i in range(300)))
+    pair = []
+    for name, more in (("a", ()), ("b", ()), ("c", ("--categorical",))):
+        table, reports = tmp_path / f"{name}.json", tmp_path / f"{name}.csv"
+        optldp("design", "--prior", prior, "--public", "--epsilon", 2, *more, "--out", table)
+        optldp("perturb", table, values, "--column", "v", "--key", "user", "--seed", 3, "--out", reports)
+        pair += [table, reports]
+    told = json.loads(optldp("estimate", *pair[4:], "--of", "queries:prefix", "--json").stdout)
+    assert told["query"] == [1, 2, 3]
+    assert abs(told["value"][0] - 1 / 3) < 4 * told["std_error"][0]
+    assert "--of quantiles is not for categories" in refusal("estimate", *pair[4:], "--of", "quantiles")
+    assert "a workload must be prefix, ranges" in refusal("estimate", *pair[4:], "--of", "queries:moments")
+    (tmp_path / "w.csv").write_text("0,1,2\n")
+    both = json.loads(
+        optldp("estimate", *pair[:4], "--key", "user", "--of", f"queries:{tmp_path / 'w.csv'}", "--json").stdout
+    )
+    assert abs(both["value"][0] - 1) < 4 * both["std_error"][0]
+
+
 def test_an_estimate_says_where_another_table_would_have_told_far_more(optldp, tmp_path):
     """Of a share by the table for the mean, not by its own."""
     prior, values = tmp_path / "p.csv", tmp_path / "v.csv"

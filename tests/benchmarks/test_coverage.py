@@ -1,6 +1,7 @@
 """Whether a table of coverages finds what covers too little, and next to nothing else."""
 
 import numpy as np
+import pytest
 from accuracy.coverage import ALONE, LEAST, found_if_below, surely_below
 
 
@@ -15,6 +16,7 @@ def test_intervals_that_hold_four_times_in_five_are_found_among_hundreds_and_tho
         assert abs(found - share) < 0.03
 
 
+@pytest.mark.slow
 def test_averages_are_judged_by_their_scatter_and_no_more_often_wrongly_than_two_standard_errors_allow():
     rng = np.random.default_rng(2)
     drawn = rng.normal(LEAST, 0.1, (20_000, 12))

@@ -79,6 +79,7 @@ def test_the_check_measures_what_is_kept_and_ends_well(monkeypatch, capsys):
     assert capsys.readouterr().out.startswith(f"slower by 2.00: {what}")
 
 
+@pytest.mark.slow
 def test_one_part_is_measured_kept_and_shown(tmp_path, monkeypatch, capsys):
     docs = tmp_path / "docs"
     docs.mkdir()
@@ -103,6 +104,7 @@ def test_arguments_of_a_part_are_not_kept(monkeypatch, capsys):
     assert "leave out --write" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_process_alone_returns_what_it_returns_or_the_limit_that_it_met():
     assert alone(round, 2.6) == 3
     assert alone(math.factorial, 10**8, seconds=1) == "more than 1 s"

@@ -31,6 +31,7 @@ def loaded_after(code: str) -> set[str]:
 
 
 class TestImports:
+    @pytest.mark.slow
     def test_mechanisms_need_numpy_alone(self):
         loaded = loaded_after("import optldp.mechanisms as m\nfor name in m.__all__:\n    getattr(m, name)")
         assert "numpy" in loaded
@@ -63,6 +64,7 @@ class TestImports:
             loaded = loaded_after(f"sys.argv = ['optldp', *{arguments!r}]\n{run} as done:\n    assert not done.code")
             assert loaded.isdisjoint(absent), arguments[0]
 
+    @pytest.mark.slow
     def test_an_audit_does_without_the_distributions_of_scipy(self):
         """Its bounds are quantiles of one of them."""
         assert "scipy.stats" not in loaded_after("from optldp.designer.auditing import audit")

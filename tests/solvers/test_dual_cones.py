@@ -33,6 +33,7 @@ POINTS = list(points_of_the_cone(200))
 WIDE = st.floats(-1e3, 1e3) | st.floats(-1e-6, 1e-6)
 
 
+@pytest.mark.slow
 @given(arrays(np.float64, SIZE, elements=WIDE), arrays(np.bool_, SIZE))
 def test_what_comes_out_lies_in_the_dual_cone(vector, held):
     made = into_dual_cone(vector, DIMS, held)

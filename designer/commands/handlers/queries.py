@@ -8,8 +8,9 @@ import numpy as np
 
 from ....estimators.intervals import each_of
 from ....mechanisms.errors import InputError
+from ....mechanisms.spaces.places import Places
 from ...objectives.losses import known_or_read
-from ...objectives.questions.queries import QUERIES, queries_of
+from ...objectives.questions.queries import NAMES, queries_of
 from .bundle import found_rows
 from .kind import Found, split
 
@@ -26,18 +27,20 @@ def queries_found(counts: ReportCounts, asked: EstimateOptions, facts: dict[str,
 
     _refuse(asked)
     table = counts.mechanisms[0]
-    known = known_or_read(asked.workload, QUERIES, "a workload")
+    known = known_or_read(asked.workload, NAMES, "a workload")
     matrix = queries_of(known, UnitInterval.of(table.knots).knots)
     return _answers(estimate_queries(counts, matrix, target=asked.target), known, asked, facts)
 
 
 def category_queries_found(counts: CategoryCounts, asked: EstimateOptions) -> Found:
-    """Return the answers to the workload that is asked for, of labels in the order of their list."""
+    """Return the answers to the workload that is asked for, of labels in the order of their list, or of places."""
     from ....estimators.frequencies import estimate_category_queries
 
     _refuse(asked)
-    known = known_or_read(asked.workload, QUERIES, "a workload")
-    matrix = queries_of(known, np.arange(len(counts.mechanism.categories)), labels=True)
+    known = known_or_read(asked.workload, NAMES, "a workload")
+    named = counts.mechanism.categories
+    places = isinstance(named, Places)
+    matrix = queries_of(known, named.points if places else np.arange(len(named)), labels=not places)
     return _answers(estimate_category_queries(counts, matrix, target=asked.target), known, asked, {})
 
 

@@ -101,6 +101,7 @@ def test_the_pair_that_differs_is_found_among_many():
     assert found.lower_bound == pytest.approx(math.log(2), abs=0.1)
 
 
+@pytest.mark.slow
 def test_each_level_is_held_to_its_own_budget():
     """A level that spends what another one claims is above its claim; what is printed is that level's claim."""
     levels = [categorical_grr(list("abc"), epsilon) for epsilon in (0.5, 1.0)]
@@ -164,6 +165,7 @@ class TestOtherPromises:
         first, second = (int(np.flatnonzero(table.knots == value)[0]) for value in found.inputs)
         assert found.epsilon == table.promise.limits(table.knots)[first, second] < found.lower_bound
 
+    @pytest.mark.slow
     def test_a_report_that_only_other_values_have_is_no_breach_of_a_sensitive_ones_promise(self):
         """One of the two orders of a pair is promised, and the other is not."""
         promise = Sensitive(1.0, [True, True, False])

@@ -71,6 +71,7 @@ class TestReport:
         run(*words[2:])
         assert Path("report.html").read_text("utf-8") == first
 
+    @pytest.mark.slow
     def test_a_prior_file_will_do(self, run):
         done = run("--prior", "prior.csv", "--epsilon", "1", "--knots", 5, "--method", "duchi", "--json")
         rows = json.loads(done.stdout)["rows"]
@@ -144,6 +145,7 @@ class TestOutput:
         monkeypatch.setattr("optldp.designer.comparison.bounds.solve_budget", None)
         assert run(*INCOME, *QUICK, "--json", "--results", "rows.jsonl").stdout == first
 
+    @pytest.mark.slow
     def test_several_columns_are_a_folder_of_reports_with_an_index(self, run, plain):
         Path("two.csv").write_text("a/b,c\n" + "".join(f"{i % 7},{i}\n" for i in range(40)))
         words = ("two.csv", "--attribute", "a/b=0:6", "--attribute", "c=0:39", "--epsilon", 1, "--method", "duchi")
@@ -158,6 +160,7 @@ class TestOutput:
         assert "must be empty" in run(*words, "--out", "both").stderr
         assert "for one column, not for attributes" in run(*words, "--column", "c").stderr
 
+    @pytest.mark.slow
     def test_values_on_few_steps_have_these_as_their_knots(self, run):
         Path("days.csv").write_text("day\n" + "".join(f"{i % 7}\n" for i in range(70)))
         words = ("days.csv", "--column", "day", "--range", 0, 6, "--epsilon", 1, "--method", "duchi", "--json")
@@ -239,6 +242,7 @@ class TestRefusals:
         assert len(Path("rows.jsonl").read_text().splitlines()) == 3
 
 
+@pytest.mark.slow
 def test_categories_have_bounds_and_a_report(run):
     """The optimum first, certified; a hostile label is text; an option of numbers is refused."""
     Path("jobs.csv").write_text("value,weight\ncook,5\n<script>x</script>,3\na$b,1\n")

@@ -26,6 +26,7 @@ def hours(tmp_path):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["circular", "squared"])
 def test_a_circle_from_design_to_its_mean(optldp, hours, tmp_path, loss):
     """Designed as the program on the circle says, proved twice, perturbed; people about midnight have it as mean."""

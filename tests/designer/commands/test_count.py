@@ -35,6 +35,7 @@ class TestNumbers:
         assert column.types == ["BIGINT"]
         assert column.fetchnumpy()["simulated_output"].tolist() == expected.tolist()
 
+    @pytest.mark.slow
     def test_indices_and_their_counts_tell_what_the_reports_tell(self, optldp):
         """The table has points, so a report and its index say the same."""
         optldp("perturb", "mech.json", *INCOME, "--out", "r.csv", "--seed", 7)
@@ -51,6 +52,7 @@ class TestNumbers:
         found = estimated(optldp, "mech.json", "--counts", "counts.csv", "--of", "quantiles")
         assert found["quantiles"] == estimated(optldp, "mech.json", "r.csv", "--of", "quantiles")["quantiles"]
 
+    @pytest.mark.slow
     def test_several_services_are_matched_by_code(self, optldp):
         optldp(*INDEX, "--key", "name", "--out", "a.parquet")
         optldp("perturb", "mech.json", *INCOME, "--key", "name", "--out", "b.csv")
@@ -101,6 +103,7 @@ class TestNumbers:
         assert not Path("o.csv").exists()
 
 
+@pytest.mark.slow
 def test_categories_go_the_same_way(optldp, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("people.csv").write_text("job\n" + "cook\nnurse\nnurse\nsmith\n" * 25)

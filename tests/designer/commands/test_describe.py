@@ -59,6 +59,7 @@ class TestClip:
 
     OUTSIDE = int(np.count_nonzero(PEOPLE > 60))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "words",
         [

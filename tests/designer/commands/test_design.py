@@ -60,6 +60,7 @@ class TestDesign:
         assert table.prior is not None
         assert table.prior.source == "public"
 
+    @pytest.mark.slow
     def test_options_of_the_methods_reach_them(self, optldp):
         lattice = ["--method", "aaa", "--intervals", 2, "--window", 5, "--tail-ratio", 0.9]
         optldp(*DESIGN, *RANGE, "--knots", 5, *lattice)
@@ -171,6 +172,7 @@ class TestPriorFile:
 
 
 class TestCompare:
+    @pytest.mark.slow
     def test_it_is_the_librarys_comparison(self, optldp):
         arguments = ["--knots", 5, "--epsilon", 0.5, "--epsilon", 2, "--uniform-share", 0.01]
         found = json.loads(optldp("compare", *INCOME, *RANGE, *arguments, "--json").stdout)
@@ -196,6 +198,7 @@ class TestCompare:
         assert rows[1].split()[-2] == "1.0000"
         assert len({len(line) for line in (header, *rows)}) == 1
 
+    @pytest.mark.slow
     def test_the_first_objective_decides_and_every_one_has_its_table(self, optldp):
         arguments = ["compare", "--prior", "prior.csv", "--epsilon", 1, "--method", "optimal", "--method", "duchi"]
         chosen = ["--objective", "minimax", "--objective", "trade-off:0.5"]

@@ -24,6 +24,7 @@ def skewed(here):
 
 @pytest.mark.usefixtures("skewed")
 class TestDesign:
+    @pytest.mark.slow
     def test_it_makes_what_the_library_makes_and_says_what_it_promises(self, optldp):
         said = found(optldp, *SKEWED, "--trust", 2, "--out", "m.json")
         made, table = design(PRIOR, 1.0, objective=Error(20_000, FactorAmbiguity(2.0))), load_table("m.json")
@@ -63,6 +64,7 @@ class TestDesign:
         assert shown["clip_high"] < 60
         assert "how far off it is takes the prior" in optldp("show", "m.json").stderr
 
+    @pytest.mark.slow
     def test_users_alone_are_told_both_errors_and_keep_the_unbiased_design(self, optldp):
         done = optldp(*SKEWED, "--json")
         said, plain = json.loads(done.stdout), found(optldp, *SKEWED[:-4], "--units", "EUR")
@@ -112,6 +114,7 @@ class TestAttributes:
         rows = zip(rng.uniform(0, 10, 200).tolist(), np.minimum(rng.exponential(8, 200), 100).tolist(), strict=True)
         (here / "two.csv").write_text("flat,skewed\n" + "".join(f"{a!r},{b!r}\n" for a, b in rows))
 
+    @pytest.mark.slow
     @pytest.mark.usefixtures("two")
     def test_each_has_its_own_clip_and_promise(self, optldp):
         said = found(optldp, *self.TWO, "--sampled", 1, "--n", 5000, "--trust", 2, "--out", "two.json")

@@ -163,6 +163,7 @@ class TestDefaults:
         assert {name: found[name] for name in expected} == pytest.approx(expected)
         assert found["method"] == "affine"
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("method", ["ua", "uwa"])
     def test_raw_reports_of_several_services_are_averaged_where_asked(self, optldp, method):
         """Matched by user; UA is an average over users of averages of their unbiased numbers."""
@@ -195,6 +196,7 @@ class TestDefaults:
 class TestAlike:
     """Users of THREE differ by chance in which services they report to; those of `unlike` by their values."""
 
+    @pytest.mark.slow
     def test_users_are_weighed_and_the_assumption_is_tested_and_said(self, optldp):
         done, plain = optldp("estimate", *THREE, "--alike"), optldp("estimate", *THREE)
         told, equal = (json.loads(optldp("estimate", *THREE, *more, "--json").stdout) for more in (("--alike",), ()))
@@ -254,6 +256,7 @@ class TestOptions:
         assert [q["quantile"] for q in found["quantiles"]] == [0.9, 0.1]
         assert found["quantiles"][0]["value"] > found["quantiles"][1]["value"]
 
+    @pytest.mark.slow
     def test_a_range_has_a_probability(self, optldp):
         """With its interval, in JSON and in words."""
         arguments = ["estimate", *ONE, "--method", "em", "--of", "distribution", "--between", 2, 5]
@@ -262,6 +265,7 @@ class TestOptions:
         assert found == pytest.approx({"low_end": 2, "high_end": 5} | expected.to_dict())
         assert f"between 2 and 5    {expected.value:.7g}, from" in optldp(*arguments).stdout
 
+    @pytest.mark.slow
     def test_above_a_value_is_another_range(self, optldp):
         """With the knot from which the high end counts, in JSON and in words, whatever is asked for beside it."""
         arguments = ["estimate", *ONE, "--method", "em", "--of", "quantiles", "--above", 2]
@@ -273,6 +277,7 @@ class TestOptions:
         assert f"a value between 2 and {found['next_knot']:g} is reported as either" in done.stderr
         assert f"above 2 {expected.value:.7g}, from" in " ".join(optldp(*arguments).stdout.split())
 
+    @pytest.mark.slow
     def test_a_range_from_just_above_a_knot_says_what_it_cannot_tell(self, optldp):
         """And what asks for it; one that begins at a knot or well between two has nothing to say."""
         arguments = ["estimate", *ONE, "--method", "em", "--of", "distribution", "--between"]
@@ -330,6 +335,7 @@ class TestText:
         assert "low         unknown" in shown
         assert "bias  " in shown
 
+    @pytest.mark.slow
     def test_the_smooth_fit_says_what_it_averages(self, optldp):
         """Newton's decrement, orders, and what the certificate is of."""
         found = json.loads(optldp("estimate", *ONE, "--of", "distribution", "--json").stdout)
@@ -349,6 +355,7 @@ class TestText:
         assert [line.split()[0] for line in shown[2:7]] == ["0.05", "0.25", "0.5", "0.75", "0.95"]
         assert "solver" not in "\n".join(shown)
 
+    @pytest.mark.slow
     def test_intervals_hold_at_once_where_that_is_asked_for(self, optldp):
         """Cells, ranges and quantiles: longer, and said; the confidence is that of all of them."""
         asked = ["estimate", *ONE, "--method", "em", "--json", "--of"]
@@ -477,6 +484,7 @@ class TestBadInput:
         says = refusal("estimate", *ONE, "sr.json", "none.csv", "--key", "user", *of)
         assert "none.csv" in says
 
+    @pytest.mark.slow
     def test_services_without_common_users_are_refused_unless_allowed(self, optldp, refusal):
         """The cure is named."""
         users, reports = REPORTS["sr"]

@@ -38,6 +38,7 @@ def told(done) -> dict:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_a_change_is_told_with_and_without_matching(optldp, reports):
     asked = ("estimate", "pay.json", "now.csv", "--versus", "pay.json", "then.csv")
     apart, both = told(optldp(*asked, "--json")), told(optldp(*asked, "--key", "user", "--json"))

@@ -136,6 +136,7 @@ def test_each_letter_of_the_page_has_its_reason():
     assert letters - {"yes"} == {line[2] for line in text.splitlines() if line.startswith("- ") and line[3:4] == ":"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("services", [1, 2])
 @pytest.mark.parametrize("kind", MADE)
 def test_a_user_who_comes_twice_is_told_of_or_counted_once(run, kind, services):

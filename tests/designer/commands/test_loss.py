@@ -54,6 +54,7 @@ def test_by_distance(optldp, prior, tmp_path, objective, fact):
     assert told["promise"] == "epsilon 1 per unit"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("objective", "fact"), [("expected", "expected_loss"), ("minimax", "worst_loss")])
 def test_by_distance_outputs_are_found(optldp, prior, tmp_path, objective, fact):
     out = tmp_path / "m.json"
@@ -79,6 +80,7 @@ FILES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("privacy", FILES)
 def test_by_any_promise_of_pairs_from_design_to_reports(optldp, prior, tmp_path, privacy):
     """Designed within 1e-6, proved here and by the second verifier, perturbed, and estimated of."""

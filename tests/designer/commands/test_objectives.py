@@ -40,6 +40,7 @@ class TestAutomaticKnots:
         assert found["knots_tried"] == [tried.knots for tried in made.evidence.tried]
         assert found["expected_variance"] == made.expected_variance
 
+    @pytest.mark.slow
     def test_they_are_the_default_and_the_gap_is_a_ten_thousandth_unless_told(self, optldp):
         found, named, coarser = (
             json.loads(optldp(*DESIGN, *more, "--json").stdout) for more in ((), ("--knots", "auto"), ("--gap", 1e-3))
@@ -70,6 +71,7 @@ class TestAutomaticKnots:
         assert load_table("ages.json").knots.tolist() == list(range(18, 91))
         assert found["total_gap"] <= 1e-6
 
+    @pytest.mark.slow
     def test_the_values_of_a_prior_are_knots_unless_a_gap_is_asked_for(self, optldp):
         places = np.linspace(0, 1, 59) ** 2
         Path("many.csv").write_text("value,weight\n" + "".join(f"{float(x)!r},1\n" for x in places))
@@ -83,6 +85,7 @@ class TestAutomaticKnots:
         assert found["knots"] == 101
         assert "total_gap" not in found
 
+    @pytest.mark.slow
     def test_the_worst_case_has_its_own(self, optldp):
         words = (*DESIGN, "--objective", "minimax", "--gap", 1e-3, "--json")
         found, named = (json.loads(optldp(*words, *more).stdout) for more in ((), ("--knots", "auto")))
@@ -149,6 +152,7 @@ class TestMinimax:
 
 
 class TestTradeOff:
+    @pytest.mark.slow
     def test_it_is_what_the_library_makes_by_either_weight(self, optldp):
         chosen = ("--objective", "trade-off", "--knots", 9, "--json")
         found = json.loads(optldp(*DESIGN, "--knots", 9, "--json", "--objective", "trade-off:0.25").stdout)

@@ -61,6 +61,7 @@ def test_a_period_asked_again_is_the_same_file_and_spends_nothing(optldp, way):
     assert json.loads(done.stdout)["new"] == 0
 
 
+@pytest.mark.slow
 def test_averages_changes_and_smoothing(optldp, way):
     for period in (1, 2, 3):
         perturb(optldp, period, "--seed", 1)

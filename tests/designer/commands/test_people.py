@@ -46,6 +46,7 @@ def test_a_comparison_and_bounds_say_it_of_each_row_and_of_the_best_in_words(opt
     assert bounds["minimax"]["mean_within_any_values"] < rows["optimal"]["mean_within_any_values"]
 
 
+@pytest.mark.slow
 def test_how_sure_that_is_may_be_asked_of_every_command(optldp, refusal):
     """The same numbers times the ratio of two normal quantiles, as V / n is the variance of the mean."""
     words = (*RANGE, "--epsilon", 1, "--method", "duchi", *PEOPLE)
@@ -113,6 +114,7 @@ def test_several_attributes_and_levels_say_it_of_each(optldp, here):
     assert "mean of all at 0.5 within " in optldp("show", "levels.json", *PEOPLE).stdout
 
 
+@pytest.mark.slow
 def test_pairs_say_it_of_the_share_of_those_who_hold_a_key_and_of_the_mean_of_theirs(optldp, here):
     (here / "jobs.csv").write_text("job,pay\n" + "".join(f"{'ab'[i % 2]},{i % 60}\n" for i in range(120)))
     words = ("design", "jobs.csv", "--column", "job", "--categorical", "--value-column", "pay", "--range", 0, 60)

@@ -238,6 +238,7 @@ class TestSpentTwice:
             assert "drawn again" not in optldp(*self.KEYED, "--out", out, "--force").stderr
         assert "keeps count" not in simulated
 
+    @pytest.mark.slow
     def test_a_ledger_repeats_reports_and_refuses_what_is_above_the_budget(self, optldp, refusal):
         new = optldp(*self.BOOKED, "--budget", 1.5, "--out", "a.csv", "--json")
         assert json.loads(new.stdout) | {"out": ""} == {
@@ -277,6 +278,7 @@ class TestSpentTwice:
     def test_a_ledger_that_is_not_usable_leaves_nothing_behind(self, refusal, words, says):
         assert says in refusal(*words, "--out", "a.csv")
 
+    @pytest.mark.slow
     def test_other_kinds_are_booked_too(self, optldp):
         """Categories, pairs and attributes; what their estimators read is what a client would have sent."""
         rows = "".join(f"p{i},{'ab'[i % 2]},{i % 7}\n" for i in range(12))

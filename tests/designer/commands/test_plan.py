@@ -133,6 +133,7 @@ def test_what_makes_no_sense_is_refused(refusal, arguments, says):
     assert says in refusal(*PLAN, *arguments)
 
 
+@pytest.mark.slow
 def test_questions_are_planned_by_their_own_tables(optldp, tmp_path):
     """Half an interval of a share is that of randomised response; a difference of halves varies as a quarter's mean."""
     prior = tmp_path / "p.csv"

@@ -49,6 +49,7 @@ def test_no_design_prints_less_than_its_bound(optldp, name, epsilon):
             assert float(shown[bound]) <= min(float(shown[what]), told[bound]), what
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["bounds", "compare"])
 def test_no_row_prints_less_than_its_bound(optldp, command):
     asked = [command, *INCOME, "--range", 0, 100, "--knots", 5, "--public", "--epsilon", 1, "--epsilon", 4]
@@ -61,6 +62,7 @@ def test_no_row_prints_less_than_its_bound(optldp, command):
         assert command != "bounds" or row["lower_bound"] == row["expected_bound"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.5, 4.0])
 def test_no_report_says_that_less_is_impossible_than_it_says_there_is(epsilon):
     found = bounds(Prior.on_knots([0, 5, 10, 20, 100], [8, 4, 2, 1, 1], source="public"), [epsilon])

@@ -99,6 +99,7 @@ class TestTwoPhase:
         assert [one["n"] for one in found] == [150, 150]
         assert [line.split()[0] for line in optldp(*asked, "--share", 0.4).stdout.splitlines()[-2:]] == ["a", "b"]
 
+    @pytest.mark.slow
     def test_a_client_who_lacks_a_value_is_left_out_whole(self, optldp, here):
         rows = [f"{value},{'' if k < 40 else value}" for k, value in enumerate(PEOPLE)]
         (here / "both.csv").write_text("\n".join(["a,b", *rows]))
@@ -118,6 +119,7 @@ class TestTwoPhase:
         done = optldp(*asked, "--share", 0.4, "--drop-missing", "--json")
         assert [one["n"] for one in json.loads(done.stdout)["attributes"]] == [130, 130]
 
+    @pytest.mark.slow
     def test_a_design_for_every_prior_not_ruled_out_says_what_it_guarantees(self, optldp):
         robust = ("--phase-one", "grr", "--share", 0.5, "--robust-confidence", 0.9)
         found = json.loads(optldp(*TWO_PHASE, "--seed", 5, *robust, "--json").stdout)
@@ -129,12 +131,14 @@ class TestTwoPhase:
         assert found["guaranteed_variance"] == expected.design.value
         assert found["value"] == expected.value
 
+    @pytest.mark.slow
     def test_text_shows_the_same_facts_and_says_that_it_is_a_simulation(self, optldp):
         done = optldp(*TWO_PHASE, "--seed", 5)
         assert [line.split()[0] for line in done.stdout.splitlines()[1:]] == TWO_PHASE_KEYS.split()
         assert done.stderr == optldp(*TWO_PHASE, "--seed", 5, "--json").stderr
         assert done.stderr.startswith("optldp: note: a simulation")
 
+    @pytest.mark.slow
     def test_it_says_when_one_phase_would_have_done(self, optldp, here):
         """Of even values the uniform prior's table is the best there is, and the first phase costs users."""
         values = "\n".join(f"{x:.3f}" for x in np.linspace(0, 10, 400))

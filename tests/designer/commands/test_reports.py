@@ -49,6 +49,7 @@ def made(here) -> Path:
 
 
 class TestSkipping:
+    @pytest.mark.slow
     @pytest.mark.usefixtures("made")
     @pytest.mark.parametrize("options", [(), ("--of", "distribution"), ("--of", "quantiles"), ("--method", "em")])
     def test_bad_rows_are_left_out_counted_and_named(self, optldp, refusal, options):
@@ -207,6 +208,7 @@ def test_the_kinds_tried_are_all_that_a_file_can_hold(folder):
     assert np.unique([type(one).__name__ for one in MADE.values()]).size == len(MADE)
 
 
+@pytest.mark.slow
 def test_what_was_left_out_is_said_even_where_too_little_is_left(optldp, refusal):
     """One report is too few for a standard error; nobody should wonder where the others went."""
     Path("people.csv").write_text("x\n0\n1\n4\n")

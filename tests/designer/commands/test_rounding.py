@@ -22,6 +22,7 @@ def perturbed(optldp, *more):
     return optldp("perturb", "m.json", "people.csv", "--column", "x", "--rounding", "nearest", "--out", "r.csv", *more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("more", "promised"),
     [

@@ -59,6 +59,7 @@ def without_rounds(*names: str) -> None:
         Path(f"{name}.csv").write_text("\n".join(line.rsplit(",", 2)[0] for line in lines) + "\n")
 
 
+@pytest.mark.slow
 def test_reports_through_a_ledger_say_their_round(optldp, refusal, weeks):
     assert Path("may.csv").read_text().splitlines()[0] == "name,report,round,table"
     assert {line.split(",")[2] for line in Path("june.csv").read_text().splitlines()[1:]} == {"June"}
@@ -88,6 +89,7 @@ def test_files_of_different_rounds_are_no_services(refusal, weeks, command):
     assert "rounds=True (--rounds)" in says
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", ["distribution", "quantiles"])
 def test_files_that_say_nothing_are_found_out_by_their_reports(refusal, weeks, of):
     without_rounds("may", "june")
@@ -109,6 +111,7 @@ def test_a_mean_holds_and_is_warned_of(optldp, weeks):
     assert "warning" not in optldp("estimate", *WEEKS, "--rounds").stderr
 
 
+@pytest.mark.slow
 def test_rounds_have_one_mean_with_an_interval_by_user_and_each_file_beside_it(optldp, weeks):
     told = found(optldp, "estimate", *WEEKS, "--rounds")
     assert (told["n"], told["reports"]) == (300, 600)
@@ -123,6 +126,7 @@ def test_rounds_have_one_mean_with_an_interval_by_user_and_each_file_beside_it(o
     assert "600 reports of 300 users: intervals count users\neach round by itself:\n  may, 300 users: mean " in said
 
 
+@pytest.mark.slow
 def test_rounds_have_one_distribution_and_quantiles(optldp, weeks):
     told = found(optldp, "estimate", *WEEKS, "--rounds", "--of", "distribution", "--method", "em", "--between", 0, 50)
     assert (told["n"], told["reports"]) == (300, 600)

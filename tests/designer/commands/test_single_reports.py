@@ -88,6 +88,7 @@ def test_categories_are_read_as_the_likeliest_or_by_any_losses(optldp, people, t
             assert least[mechanism.categories.labels.index(reading)] == pytest.approx(min(least), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_many_blocks_and_numbers_of_outputs_are_read_alike(optldp, made, people, tmp_path, monkeypatch):
     table, reports, numbers = tmp_path / "m.json", tmp_path / "r.csv", tmp_path / "i.parquet"
     optldp("perturb", table, people, "--column", "x", "--out", reports)
@@ -149,6 +150,7 @@ def test_what_cannot_be_read_is_refused_in_one_line(optldp, refusal, made, peopl
     assert says in refusal("estimate", table, reports, "--of", of, *more)
 
 
+@pytest.mark.slow
 def test_reports_that_are_none_and_impossible_ones_are_refused(optldp, refusal, tmp_path):
     table, reports, prior = (tmp_path / name for name in ("m.json", "r.csv", "p.csv"))
     prior.write_text("value,weight\n0,1\n1,1\n2,0\n")

@@ -253,6 +253,7 @@ class TestBySecret:
         optldp(*asked, "--out", "whole.csv")
         assert Path("blocks.csv").read_text() == Path("whole.csv").read_text()
 
+    @pytest.mark.slow
     def test_a_run_goes_on_with_the_same_secret_and_no_other(self, optldp, refusal, monkeypatch):
         asked = (*PERTURB, *self.KEYED, "--out", "out.csv", "--resume")
         drawn, real = [], KeyedReports.sample
@@ -277,6 +278,7 @@ class TestBySecret:
         optldp(*PERTURB, *self.KEYED, "--out", "again.csv")
         assert Path("out.csv").read_text() == Path("again.csv").read_text()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("command", [("mech.json", "0.5", "7"), ("jobs.json", '"a, b"', "c")])
     def test_a_user_with_two_values_in_two_blocks_is_refused_before_anything_is_drawn(self, refusal, optldp, command):
         """By names in Unicode's normal form, as they are in one block; equal values are no two."""
@@ -298,6 +300,7 @@ class TestBySecret:
         assert "must be text or integers, got type DOUBLE" in refusal(*asked)
 
 
+@pytest.mark.slow
 def test_a_stream_flows_in_windows_and_their_counts_add_up(optldp):
     """Counts of windows have the published columns, and are taken as they are, in one file or several."""
     people = "user,x\n" + "".join(f'"u\n{i}",{x!r}\n' for i, x in enumerate(PEOPLE.tolist()))
@@ -317,6 +320,7 @@ def test_a_stream_flows_in_windows_and_their_counts_add_up(optldp):
         assert (said["value"], said["n"]) == (whole["value"], 300)
 
 
+@pytest.mark.slow
 def test_counts_of_further_streams_go_on_in_the_same_file(optldp):
     """One header, numbers that go on, and the estimate of all; other columns and other files are refused."""
     words = ("count", "mech.json", "-", "--column", "output", "--window", 120, "--out", "counts.csv")

@@ -85,6 +85,7 @@ def named(path: str) -> set[str]:
         return {name for (name,) in connection.sql(f"SELECT DISTINCT \"table\" FROM '{path}'").fetchall()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_reports_and_counts_of_every_kind_are_read_with_the_table_that_made_them_alone(people, kind):
     mine, theirs = save(KINDS[kind], "mech.json"), save(OTHERS[kind], "other.json")
@@ -105,6 +106,7 @@ def test_reports_and_counts_of_every_kind_are_read_with_the_table_that_made_them
             refused(theirs, mine, "estimate", "other.json", "--counts", counts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["report", "index"])
 @pytest.mark.parametrize("way", ["beside", "secret", "ledger", "resume", "window"])
 def test_every_form_of_perturb_names_the_table(people, way, form):
@@ -198,6 +200,7 @@ def test_an_attribute_by_the_name_keeps_its_column(people):
     done("estimate", "mech.json", "--counts", "c.csv")
 
 
+@pytest.mark.slow
 def test_several_services_are_named_in_their_order(people):
     first, second = save(KINDS["numbers"], "a.json"), save(OTHERS["numbers"], "b.json")
     for table in "ab":

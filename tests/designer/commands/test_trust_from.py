@@ -23,6 +23,7 @@ def years(here):
         (here / f"{name}.csv").write_text("pay\n" + "\n".join(map(str, values)) + "\n")
 
 
+@pytest.mark.slow
 def test_a_design_trusts_as_much_as_was_measured_and_says_what_that_rests_on(optldp):
     known = measure_trust(OLDER, OLD, knots=41, domain=(0, 100))
     done = optldp(*DESIGN, *FROM, "--out", "m.json")

@@ -42,6 +42,7 @@ class TestNumbers:
         found = [row for budget in small_result().budgets for row in budget.rows]
         assert found == list(rows)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("epsilon", EPSILONS)
     def test_the_minimax_is_the_design_of_least_worst_case(self, epsilon):
         row, made = (
@@ -86,6 +87,7 @@ class TestNumbers:
         assert again.rows == small_result().rows
         assert again.methods == METHODS
 
+    @pytest.mark.slow
     def test_the_optimum_is_there_without_being_named(self):
         assert bounds(PRIOR, [1.0], methods=["duchi"]).methods == ("optimal", "duchi")
 
@@ -113,6 +115,7 @@ class TestDetail:
 
 
 class TestSharing:
+    @pytest.mark.slow
     def test_every_objective_is_solved_once_at_a_budget_and_every_method_built_once(self, monkeypatch):
         """The budget that is shown in detail too; of its trade-off the six points between are solved beside."""
         solved: list[tuple[str, float, float]] = []
@@ -144,6 +147,7 @@ class TestSharing:
 
 
 class TestFailures:
+    @pytest.mark.slow
     def test_a_case_that_cannot_be_built_is_a_row_with_its_reason(self):
         found = failing_result()
         assert found.failures
@@ -153,6 +157,7 @@ class TestFailures:
             assert row.error
         assert found.at(1e-3).row("optimal").solved
 
+    @pytest.mark.slow
     def test_where_there_is_no_optimum_no_method_is_judged(self, monkeypatch):
         def refuse(*arguments, **options):
             raise InputError("no such luck")
@@ -232,6 +237,7 @@ class TestInterruptions:
         assert solved == [1.0, 1.0]
         assert more.rows == (*small_result().at(1.0).rows, small_result().at(1.0).minimax)
 
+    @pytest.mark.slow
     def test_failures_are_kept_too(self, tmp_path, solved):
         file = tmp_path / "bounds.jsonl"
         methods = failing_result().methods

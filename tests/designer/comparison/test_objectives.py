@@ -68,6 +68,7 @@ def test_a_further_objective_judges_the_same_mechanisms_beside_its_own_best(obje
         assert (row.value, row.ratio_to_optimal) == (value, value / made.value)
 
 
+@pytest.mark.slow
 def test_a_biased_table_is_not_judged_by_its_variance_nor_are_closed_forms_fitted_to_another_objective():
     """Less variance than any unbiased table can have is no merit of a table that counts values as others."""
     guarantee = Guarantee(TotalVariationAmbiguity(0.1))
@@ -94,6 +95,7 @@ def test_the_worst_case_ranks_otherwise_than_the_expected_variance():
     assert worst[0] == "hybrid" != expected[0] == "optimal"
 
 
+@pytest.mark.slow
 def test_each_objective_is_solved_once_per_budget(monkeypatch):
     solved = []
     for kind in (Variance, WorstCase, Information):
@@ -113,6 +115,7 @@ def test_each_objective_is_solved_once_per_budget(monkeypatch):
     assert solved == [(key, epsilon, share) for epsilon in (0.5, 1.0) for key, share in each]
 
 
+@pytest.mark.slow
 def test_a_sweep_has_the_rows_of_the_comparison_and_takes_them_up(tmp_path):
     asked = {"objective": WorstCase(), "objectives": [TradeOff(0.5)], "results": tmp_path / "sweep.jsonl"}
     told = []

@@ -35,6 +35,7 @@ def number(value: float | None) -> float:
     return value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", [piecewise, square_wave])
 def test_the_matrix_of_a_closed_form_has_the_row_of_the_closed_form(family):
     name, asked = family.__name__.replace("_", "-"), [WorstCase(), Information(), Error(1000)]
@@ -70,6 +71,7 @@ def test_its_variance_is_the_closed_form():
     assert number(row.bound) <= number(row.value)
 
 
+@pytest.mark.slow
 def test_at_budgets_that_it_does_not_keep_the_row_says_so():
     rows = compare(PRIOR, [0.5, 1.0, 2.0], methods=["duchi"], tables={"mine": matrix_of(piecewise, 1.0)})
     mine = [row for row in rows if row.method == "mine"]

@@ -50,10 +50,12 @@ def refusal(*arguments, **options) -> str:
 class TestRows:
     """What a row says, and in which order rows stand."""
 
+    @pytest.mark.slow
     def test_there_is_a_row_for_every_prior_budget_and_method_in_order(self, table):
         expected = itertools.product(sorted(PRIORS), sorted(EPSILONS), ["expected"], METHODS)
         assert [row.key for row in table.rows] == list(expected)
 
+    @pytest.mark.slow
     def test_a_row_says_what_compare_and_design_say(self, table):
         rows = {row.key: row for row in table.rows}
         for name, prior in PRIORS.items():
@@ -71,10 +73,12 @@ class TestRows:
             made = design(PRIORS["skewed"], 1.0, method=row.method, uniform_share=0.2, tolerance=1e-2, exact=False)
             assert (row.expected_variance, row.relative_gap) == (made.expected_variance, made.gap)
 
+    @pytest.mark.slow
     def test_the_table_does_not_depend_on_the_order_of_the_arguments(self, table):
         shuffled = dict(reversed(PRIORS.items()))
         assert sweep(shuffled, [0.5, 2.0, 0.5], [*reversed(METHODS), "duchi"]) == table
 
+    @pytest.mark.slow
     def test_the_optimum_is_solved_once_per_prior_and_budget(self, monkeypatch):
         solved = watched_optima(monkeypatch)
         sweep(PRIORS, [*EPSILONS, 0.5])
@@ -82,12 +86,14 @@ class TestRows:
             (prior.knots.size, epsilon) for prior in PRIORS.values() for epsilon in EPSILONS
         )
 
+    @pytest.mark.slow
     def test_progress_counts_every_row_once(self):
         told = []
         table = sweep(PRIORS, EPSILONS, FEW, progress=lambda *event: told.append(event))
         assert [(done, total) for done, total, _ in told] == [(k + 1, 18) for k in range(18)]
         assert {row.key for _, _, row in told} == {row.key for row in table.rows}
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("extension", ["csv", "parquet"])
     def test_the_written_table_is_the_rows_with_empty_cells_where_a_case_failed(self, tmp_path, extension):
         table = sweep({'far, "away"': FAR_AWAY}, [1e-6], ["optimal", "duchi", "square-wave"])
@@ -116,6 +122,7 @@ class TestFailures:
         assert table.failures[0].expected_variance is None
         assert all(row.expected_variance > 0 for row in table.rows if row not in table.failures)
 
+    @pytest.mark.slow
     def test_without_an_optimum_every_method_of_the_case_fails_and_no_other_case(self, monkeypatch, table):
         real = judging.solve_methods
 
@@ -131,6 +138,7 @@ class TestFailures:
         kept = [row for row in found.rows if row.epsilon == 2.0]
         assert kept == [row for row in table.rows if row.epsilon == 2.0 and row.method in FEW]
 
+    @pytest.mark.slow
     def test_a_row_that_failed_is_kept_and_not_tried_again(self, tmp_path, monkeypatch):
         file = tmp_path / "sweep.jsonl"
         first = sweep({"far": FAR_AWAY}, [1e-6], ["duchi", "square-wave"], results=file)
@@ -162,6 +170,7 @@ class TestWorkers:
             with cluster, Client(cluster), joblib.parallel_config(backend="dask"):
                 assert sweep(PRIORS, EPSILONS, results=file) == table
 
+    @pytest.mark.slow
     def test_a_backend_that_gives_lists_is_asked_in_rounds(self, tmp_path):
         seen, file = [], tmp_path / "sweep.jsonl"
         with joblib.parallel_config(backend="lists-only", n_jobs=1):

@@ -133,6 +133,7 @@ class TestKnotChoice:
         assert [one.knots for one in found.evidence.tried] == [21, 30]
         assert found.evidence.last.total_gap > 1e-4
 
+    @pytest.mark.slow
     def test_a_gap_that_falls_unevenly_does_not_send_it_to_the_end(self):
         """Four values between knots: more knots may even widen the gap."""
         found = design(KnotChoice(lambda n: Prior.from_data(VALUES[:4], knots=n, domain=(0, 1)), gap=2e-3), 2.0)

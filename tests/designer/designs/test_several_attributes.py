@@ -114,6 +114,7 @@ class TestChoice:
                 one, two = (design(prior, e, tolerance=1e-4).expected_variance for e in (2 * share, share))
                 assert predicted_variance(one, spread, 0.1) < predicted_variance(two, spread, 0.2)
 
+    @pytest.mark.slow
     def test_the_rule_of_thumb_is_that_of_the_paper(self):
         """max(1, min(d, floor(epsilon / 2.5)))."""
         for d in (1, 2, 5):
@@ -181,6 +182,7 @@ class TestDesign:
         with pytest.raises(InputError, match=f"a prior for each of age, hours, pay, by name, got {got}"):
             design(priors(3), 1.0, method="duchi").against(other)
 
+    @pytest.mark.slow
     def test_progress_tells_attribute_and_number(self):
         told = []
         design(priors(5), 2.0, progress=lambda one: told.append((one.attribute, one.sampled, one.step.gap)))
@@ -257,6 +259,7 @@ class TestError:
         assert made.value == pytest.approx(min(totals))
         assert made.mechanism.sampled == 1 + int(np.argmin(totals))
 
+    @pytest.mark.slow
     def test_other_users_are_another_design(self):
         made = design(Attributes(self.GIVEN, sampled=1), 2.0, objective=Error(5000))
         with pytest.raises(InputError, match="for the error of 5,000 users, got 9: design for those"):

@@ -10,6 +10,7 @@ VALUES = np.random.default_rng(3).gamma(2.0, 3.0, 400).clip(0, 30)
 DATA = Prior.from_data(VALUES, knots=11, domain=(0, 30))
 
 
+@pytest.mark.slow
 def test_the_front_falls_in_the_worst_case_rises_in_the_expected_and_is_convex():
     front = trade_off_curve(DATA, 2.0)
     assert [point.objective.worst for point in front] == list(DEFAULT_WEIGHTS)
@@ -25,6 +26,7 @@ def test_the_front_falls_in_the_worst_case_rises_in_the_expected_and_is_convex()
         assert not verify(point.mechanism).failures
 
 
+@pytest.mark.slow
 def test_its_ends_are_the_optimum_for_the_prior_and_the_minimax_design():
     front = trade_off_curve(DATA, 2.0, weights=[1.0, 1e-6])
     assert front[0].expected_variance == pytest.approx(design(DATA, 2.0, uniform_share=0.0).expected_variance, rel=1e-5)

@@ -20,6 +20,7 @@ def fails(*_: Any, **__: Any) -> Any:
     raise SolverError("numbers were lost")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", [Variance(), TradeOff(0.4), WorstCase()], ids=lambda one: one.key)
 def test_where_the_barrier_fails_the_general_solver_proves_the_same(monkeypatch, objective):
     """On knots that are not those of the unit interval: multipliers are mapped with them."""

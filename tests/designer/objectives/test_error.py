@@ -35,6 +35,7 @@ def made():
     return design(PRIOR, 1.0, objective=WITHIN_2)
 
 
+@pytest.mark.slow
 def test_it_is_the_solvers_optimum_in_the_users_units(made):
     box = trusted(PRIOR.weights, 2.0, share=0.001)
     best = solve_error(ErrorProgram(np.linspace(-1, 1, 11), np.e, box, 20_000), tolerance=1e-6)
@@ -53,6 +54,7 @@ def test_its_gap_is_small_with_values_between_knots_too_and_no_closed_form_is_be
     assert made.value < made.evidence.rmse_clip < made.evidence.rmse_unbiased
 
 
+@pytest.mark.slow
 def test_rounding_between_knots_is_allowed_for_in_value_and_bound():
     """The same weights, once with values on the knots and once anywhere."""
     anywhere = design(BETWEEN, 2.0, objective=WITHIN_2)
@@ -79,6 +81,7 @@ def test_it_follows_units(made):
     assert other.evidence.shift == pytest.approx(10 * made.evidence.shift, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_many_users_are_left_with_the_best_unbiased_table_for_the_worst_prior():
     many = design(PRIOR, 1.0, objective=Error(10**12, FactorAmbiguity(2.0)))
     robust = design(PRIOR.mixed(0.001), 1.0, objective=Guarantee(FactorAmbiguity(2.0)))
@@ -127,6 +130,7 @@ class TestEvidence:
         assert f"unbiased {made.evidence.rmse_unbiased:.4g}" in made.summary()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "ambiguity",
     [
@@ -144,6 +148,7 @@ def test_all_sets_of_bounds_on_weights_are_designed_for(ambiguity):
     assert ("trust" in made.mechanism.provenance.parameters) is isinstance(ambiguity, FactorAmbiguity)
 
 
+@pytest.mark.slow
 def test_nobody_must_be_where_only_the_uniform_share_has_weight():
     """A truth like the prior, but with an empty tail, is in the set: its bias is within the bound."""
     knots = np.linspace(0, 100, 21)
@@ -194,6 +199,7 @@ def test_one_user_and_a_whole_number_that_is_a_double_are_fine():
     assert made.gap <= 1e-4
 
 
+@pytest.mark.slow
 def test_other_methods_are_judged_beside_it():
     rows = {row.method: row for row in compare(PRIOR, [1.0], methods=("optimal", "duchi"), objective=WITHIN_2)}
     problem = problem_for(PRIOR, 1.0, WITHIN_2)

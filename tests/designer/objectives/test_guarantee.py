@@ -216,6 +216,7 @@ def test_another_unit_or_range_only_rescales(scale, shift):
         assert other.evidence.nominal_guarantee == pytest.approx(scale**2 * nominal, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_the_bound_is_for_the_whole_budget(monkeypatch):
     """Were the table built with much less, the bound would still not pass what the whole budget allows."""
     ambiguity = TotalVariationAmbiguity(0.1)

@@ -150,6 +150,7 @@ def test_sensitive_values_report_nothing_that_others_never_do() -> None:
     assert verify(table).kept == pytest.approx(1.0, rel=1e-8)
 
 
+@pytest.mark.slow
 def test_large_tables_of_pairs_are_proved_in_no_time() -> None:
     rng = np.random.default_rng(5)
     points = rng.random((21, 2))
@@ -247,6 +248,7 @@ def test_variances_under_promises_of_pairs_are_the_unbiased_squared_loss(objecti
     assert isinstance(outputs, AtMost) or made.status == "optimal"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", [Variance(), TradeOff(0.3), WorstCase()], ids=lambda one: one.key)
 def test_solvers_of_unbiased_numbers_agree_with_the_general_one(objective: Objective) -> None:
     rounded = Prior.from_data([0.1, 0.2, 0.5, 0.7, 0.71], knots=np.linspace(0, 1, 6), source="public")
@@ -258,6 +260,7 @@ def test_solvers_of_unbiased_numbers_agree_with_the_general_one(objective: Objec
         design(rounded, 1.5, objective=Information(), general=True)
 
 
+@pytest.mark.slow
 def test_unbiased_squared_loss_finds_its_outputs_and_pure_privacy_has_the_known_optimum() -> None:
     known = design(EVEN, 1.0, uniform_share=0.0)
     found = design(EVEN, 1.0, objective=Loss("squared", unbiased=True))

@@ -101,6 +101,7 @@ def test_a_mechanism_that_tells_far_less_is_named_and_not_drawn():
     assert {mechanism for mechanism, _ in by_name(told(epsilon=0.5, **options))} == {"optimal", "duchi"}
 
 
+@pytest.mark.slow
 def test_what_is_reported_of_the_winner_comes_of_draws_that_did_not_choose_it():
     """Those after the race: the numbers of the draws begin where the race ended."""
     advice = told(mechanisms=["optimal"], estimators=["em", "ems"], repetitions=4, of="distribution")
@@ -204,6 +205,7 @@ def test_counts_drawn_at_once_are_as_users_drawn_one_by_one(estimator):
         assert simulated.error > 0
 
 
+@pytest.mark.slow
 def test_the_generator_decides_and_other_rows_do_not(monkeypatch):
     """A draw is the same in whatever company, so that asking for one more never moves the others."""
     monkeypatch.setattr(race, "MOST_FRESH", 1)  # how often two are drawn depends on both
@@ -269,6 +271,7 @@ def test_left_out_rows_are_told_and_none_at_all_is_an_error(monkeypatch):
         told(estimators=["ua"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flat", [False, True])
 def test_an_estimate_can_be_the_truth(flat):
     """Points are knots; cells are bins, whose edges are the knots."""
@@ -316,6 +319,7 @@ def test_bad_input_is_one_line(options, says):
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.slow
 def test_noise_is_drawn_apart_from_the_values():
     """The optimum, first of all methods: decoded reports of 3,000 simulated collections scatter as in closed form."""
     case = Case("optimal", design(PRIOR, 1.0).mechanism, PRIOR, 40)

@@ -39,6 +39,7 @@ def test_the_unbiased_estimate_of_randomised_response_errs_as_in_the_textbook():
     assert (row.mse.error, row.jensen_shannon, row.wasserstein) == (0.0, None, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["grr", "olh"])
 def test_what_is_drawn_errs_as_the_closed_form_says(name):
     """The unbiased estimate of 600 simulated collections, within five standard errors."""
@@ -60,6 +61,7 @@ def test_reports_of_a_table_are_drawn_from_its_rows():
     assert draw_counts(table, np.array([0.0, 1.0, 0.0]), 3, (5, 0, 0)).n_users == 3
 
 
+@pytest.mark.slow
 def test_every_estimator_sees_the_same_reports():
     """Errors and distances are those of estimates from the same draws, one by one."""
     rows = category_rows(PRIOR, N, 1.0, ["olh"], list(FREQUENCY_ESTIMATORS), 3, 11)
@@ -80,6 +82,7 @@ def test_every_estimator_sees_the_same_reports():
 
 
 class TestAdvise:
+    @pytest.mark.slow
     def test_there_is_a_row_for_every_pair_and_the_least_error_comes_first(self):
         told: list[tuple[str, float]] = []
         advice = advise(
@@ -92,6 +95,7 @@ class TestAdvise:
         assert told[-1] == ("done", 1.0)
         assert "with 400 people at epsilon 1 a frequency errs by" in advice.sentence
 
+    @pytest.mark.slow
     def test_merging_first_is_chosen_where_most_categories_are_noise(self):
         """Zipf's law over 64 categories: EM spreads noise over the rare ones, which reduction merges."""
         prior = CategoricalPrior(range(64), 1 / np.arange(1.0, 65.0))

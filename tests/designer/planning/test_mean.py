@@ -73,6 +73,7 @@ class TestError:
         assert floored.least_error == plan_error(PRIOR, 1000, 1.0, uniform_share=0.0).least_error
         assert floored.predicted_error > 1.001 * floored.least_error
 
+    @pytest.mark.slow
     def test_simulated_means_err_by_it(self):
         rng = np.random.default_rng(11)
         users, repetitions = 500, 2000
@@ -98,6 +99,7 @@ class TestError:
 class TestObjectives:
     """Which variance of a report is meant."""
 
+    @pytest.mark.slow
     def test_on_two_knots_the_worst_case_is_that_of_duchi_between_them(self):
         """It is largest in the middle, where a report of +-reach is all noise; the bound is that of the knots."""
         plan = plan_epsilon(PAIR, 400, 0.1, objective=WorstCase())

@@ -134,6 +134,7 @@ def test_both_control_variates_of_a_distance_are_taken_out():
     assert found.std() < 0.05 * np.std([errors.wasserstein for errors in race.fresh["a", "x"]]) * 4
 
 
+@pytest.mark.slow
 def test_what_linear_estimates_err_by_finds_the_best_more_often_than_few_draws(monkeypatch):
     """Mechanisms that differ by a tenth, as the linear estimate says, in draws that scatter by half: in the race."""
     monkeypatch.setattr(race_module, "MOST_FRESH", 1)

@@ -44,6 +44,7 @@ def test_the_lower_end_is_said_to_be_cut_where_it_is():
     assert axes.get_xlabel() == "values below this are counted as this"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(7.2, 4.4), (4.6, 4.0)])
 def test_both_can_be_read(size):
     assert_readable(plots.clip_errors(curve(), new_axes(*size)))

@@ -61,6 +61,7 @@ def test_a_line_that_leaves_the_picture_is_named_where_it_does():
     assert end_labels(axes) == ["grr", "aaa"]
 
 
+@pytest.mark.slow
 def test_names_of_points_cover_neither_each_other_nor_the_curve():
     axes = new_axes()
     curve = np.array([[0.0, 1.0], [0.3, 0.3], [1.0, 0.0]])

@@ -96,6 +96,7 @@ def test_an_infinite_ratio_is_drawn_as_the_largest_finite_one_and_said():
     assert "the ratio of those is infinite" in " ".join(noted(axes).split())
 
 
+@pytest.mark.slow
 def test_categories_and_oracles_show_how_much_a_report_says_for_its_own():
     """Of a table every output; of an oracle the categories that a report supports; of many the first forty."""
     table = plots.support_map(categorical_grr(["a", "b", "c"], 2.0))

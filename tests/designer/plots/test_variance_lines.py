@@ -65,6 +65,7 @@ def test_each_method_is_the_line_of_its_rows(rows, method):
         np.testing.assert_array_equal(found, expect(rows, method, lambda row, of=number: getattr(row, of)))
 
 
+@pytest.mark.slow
 def test_both_axes_are_logarithmic_with_plain_numbers_and_units(rows):
     axes = plots.variance(rows, units="EUR")
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
@@ -107,6 +108,7 @@ def test_all_methods_can_be_read(rows, relative, size):
     assert len({found.get_marker() for found in lines}) == len(METHODS)
 
 
+@pytest.mark.slow
 def test_the_region_below_the_optimum_is_shaded_and_says_why(rows):
     for relative, value in ((False, floor_of), (True, lambda row: floor_of(row) / row.expected_variance)):
         axes = plots.variance(rows, relative=relative)
@@ -120,6 +122,7 @@ def test_a_sweep_lowers_the_region_by_the_gap_of_its_certificate(rows):
     np.testing.assert_allclose(region(axes), wanted)
 
 
+@pytest.mark.slow
 def test_nothing_is_called_impossible_without_a_bound(rows):
     for axes in (
         plots.variance([row for row in rows if row.method != "optimal"]),

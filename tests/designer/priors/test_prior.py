@@ -71,6 +71,7 @@ class TestFromValues:
         assert prior.second_moment == pytest.approx(np.average(values**2, weights=weights), abs=1e-11)
         assert prior.weights.sum() == pytest.approx(1.0, abs=1e-15)
 
+    @pytest.mark.slow
     @settings(deadline=None)
     @given(weighted_data(), st.floats(0.01, 100), st.floats(-50, 50))
     def test_another_unit_changes_no_weight(self, case, scale, shift):
@@ -189,6 +190,7 @@ class TestFromDistribution:
 
 
 class TestDerived:
+    @pytest.mark.slow
     @settings(deadline=None)
     @given(weighted_data(), st.data())
     def test_rounding_in_two_steps_is_rounding_in_one(self, case, data):

@@ -19,6 +19,7 @@ def designed(plan: TwoPhasePlan, clients: int = 3000) -> tuple[np.ndarray, Desig
     return first, made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phase_one", ["square-wave", "grr", "designed"])
 def test_the_design_is_for_the_region_of_the_first_reports(phase_one):
     plan = TwoPhasePlan(DOMAIN, 2.0, knots=9, phase_one=phase_one, robust_confidence=0.9)
@@ -36,6 +37,7 @@ def test_the_design_is_for_the_region_of_the_first_reports(phase_one):
     assert made.expected_variance == made.mechanism.expected_variance(learnt.knot_prior)
 
 
+@pytest.mark.slow
 def test_it_is_compared_with_the_design_that_would_have_been_made():
     robust = TwoPhasePlan(DOMAIN, 2.0, knots=9, uniform_share=0.01, robust_confidence=0.9)
     first, made = designed(robust)
@@ -55,6 +57,7 @@ def test_without_the_option_nothing_changes():
     np.testing.assert_array_equal(made.mechanism.probabilities, design(plan.learn(first), 1.0).mechanism.probabilities)
 
 
+@pytest.mark.slow
 def test_reports_that_say_nothing_lead_to_the_minimax_and_it_says_so():
     plan = TwoPhasePlan(DOMAIN, 0.2, knots=9, robust_confidence=0.95)
     _, made = designed(plan, 40)
@@ -73,6 +76,7 @@ def test_reports_that_contradict_every_prior_lead_to_the_minimax_and_it_says_so(
     assert made.objective.ambiguity.label == "every prior: 5000 reports contradict them all at confidence 0.95"
 
 
+@pytest.mark.slow
 def test_the_mean_is_combined_as_always():
     plan = TwoPhasePlan(DOMAIN, 1.0, knots=9, robust_confidence=0.95)
     first, made = designed(plan, 600)
@@ -84,6 +88,7 @@ def test_the_mean_is_combined_as_always():
     assert abs(result.value - VALUES.mean()) < 4 * result.std_error
 
 
+@pytest.mark.slow
 def test_the_protocol_hands_the_option_on():
     result = two_phase(
         VALUES, 2.0, domain=DOMAIN, knots=9, rng=np.random.default_rng(1), robust_confidence=0.9, share=0.3

@@ -36,6 +36,7 @@ FURTHER = {key: each for key, each in ASKED.items() if key not in ("expected", "
 """Those that a page does not have anyway."""
 
 
+@pytest.mark.slow
 def test_every_objective_has_a_figure_and_a_sentence_of_its_own():
     found = bounds(PRIOR, [1.0], methods=["duchi"], objectives=list(ASKED.values()))
     figures = objective_figures(found)

@@ -94,6 +94,7 @@ class TestOnlyAPage:
                 assert not name.startswith("on")
         assert re.findall(r"url\((?!#)|@import", Page(small_page()).texts["style"]) == []
 
+    @pytest.mark.slow
     def test_its_policy_allows_its_own_script_and_no_other(self):
         page = Page(small_page())
         policy = next(a["content"] for t, a in page.tags if a.get("http-equiv") == "Content-Security-Policy")
@@ -156,6 +157,7 @@ class TestWhatItSays:
         count = f"{len(failing_result().failures)} of {len(failing_result().rows)} cases failed"
         assert count in page
 
+    @pytest.mark.slow
     def test_a_figure_that_cannot_be_drawn_says_why(self):
         detail = replace(small_result().detail, mechanisms={}, trade_off=(), failures={
             "optimal": "no such luck", "trade-off at weight 1": "none either"})  # fmt: skip
@@ -279,6 +281,7 @@ class TestWhatItMeans:
         table = small_result().detail.mechanisms["optimal"]
         assert f"{table.probabilities.any(axis=0).sum()} different reports" in text
 
+    @pytest.mark.slow
     def test_what_is_as_good_as_the_optimum_is_said_to_be(self):
         """On two knots randomised response is optimal; nothing is then claimed to be gained."""
         found = bounds(Prior.on_knots([0, 1], [1, 1], source="public"), [0.5, 1.0], methods=["grr"])
@@ -293,6 +296,7 @@ class TestWhatItMeans:
         assert about_least_favourable(found)[1].endswith("knowing the prior is worth nothing.")
         assert "at 0\N{NO-BREAK SPACE}% of the knots" in about_values(found)[1]
 
+    @pytest.mark.slow
     def test_without_closed_forms_none_is_spoken_of(self):
         found = bounds(PRIOR, [1.0], methods=["aaa"])
         assert about_ratio(found) == ("No closed form was asked for.",)

@@ -30,6 +30,7 @@ def drawn(weights, seed, n=5000):
     return LAW.seen_by(np.random.default_rng(seed).multinomial(n, weights @ LAW.law))
 
 
+@pytest.mark.slow
 def test_intervals_hold_where_nearly_everybody_has_one_value():
     """Of strict bounds at z^2 .54 to .86 hold there; of 30 at 95% fewer than 25 hold once in 300 times."""
     weights = np.r_[0.99, np.full(20, 0.0005)]

@@ -156,6 +156,7 @@ class TestCounts:
         for name, services in alone.items():
             assert as_counter(counts[name]) == as_counter(count(services))
 
+    @pytest.mark.slow
     def test_shards_add_up(self):
         more: Answers = {
             service: {user + 100: told for user, told in rows.items()} for service, rows in ANSWERS.items()
@@ -197,6 +198,7 @@ class TestRefusals:
         assert as_counter(kept["pay"])[((0, 1), (0, 0))] == 1
         assert kept["pay"].n_users == 2
 
+    @pytest.mark.slow
     def test_rows_that_hold_no_reports_of_the_mechanism(self):
         rows = [(3, "age", 0), (2, "pay", 0), (4, "age", 1)]
 
@@ -222,6 +224,7 @@ class TestRefusals:
             assert reason in account.first[0]
             assert "service 'web'" in account.first[0]
 
+    @pytest.mark.slow
     def test_text_keys_and_columns(self, tmp_path):
         path = tmp_path / "web.csv"
         others = frames(ANSWERS)[1:]

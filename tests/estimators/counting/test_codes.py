@@ -25,6 +25,7 @@ def encoded(codes: OutputCodes, rows: np.ndarray) -> np.ndarray:
     return words
 
 
+@pytest.mark.slow
 @given(tables_of_outputs())
 def test_outputs_come_back_from_their_codes(case):
     """Fields do not overlap and hold every output and none."""
@@ -33,6 +34,7 @@ def test_outputs_come_back_from_their_codes(case):
     assert np.array_equal(codes.decode(list(encoded(codes, rows))), rows)
 
 
+@pytest.mark.slow
 @given(tables_of_outputs())
 def test_codes_order_as_rows_of_outputs_do(case):
     """Words compared first to last, as a database orders by several columns; none is negative."""

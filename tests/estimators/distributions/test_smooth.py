@@ -147,6 +147,7 @@ def test_the_average_is_by_evidence():
     assert shares(every).sum() == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_the_same_reports_give_the_same_estimate():
     """Draws have a fixed seed."""
     counts, grid = counted(500, 4), InputGrid.knots(KNOTS)

@@ -50,6 +50,7 @@ def test_every_engine_counts_users_alike(engine, tables):
     assert told(count(list(zip(named, tables, lazy, strict=True)), key="user")) == told(expected)
 
 
+@pytest.mark.slow
 def test_many_services_have_two_words():
     tables = [WIDE] * 25
     frames = [rows_of(table, seed) for seed, table in enumerate(tables)]
@@ -132,6 +133,7 @@ def test_the_extra_is_named_where_narwhals_is_not_there(monkeypatch):
         count(NARROW, POLARS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_frames_that_name_different_rounds_are_joined_as_rounds_alone(engine):
     """As files of the same rows are; those that name one round, or none, are services."""

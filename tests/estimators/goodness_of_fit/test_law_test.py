@@ -27,6 +27,7 @@ def rejected(law: np.ndarray, weights: np.ndarray, n: int, repetitions: int, lev
 EVEN, VERTEX = np.full(9, 1 / 9), np.eye(9)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [30, 400, 50_000])
 @pytest.mark.parametrize("weights", [EVEN, VERTEX, 0.5 * VERTEX + 0.5 * np.eye(9)[-1]], ids=["even", "vertex", "edge"])
 def test_counts_of_a_mixture_are_refused_no_more_often_than_said(weights, n):

@@ -59,6 +59,7 @@ def listed(values) -> tuple[float, float]:
     return float(np.mean(values)), float(np.std(values, ddof=1)) / math.sqrt(len(values))
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(st.integers(0, 10_000))
 def test_grouped_ua_and_uwa_are_those_of_a_loop_over_users(seed):
@@ -161,6 +162,7 @@ def test_weights_pay_and_the_joint_decoder_pays_most():
     assert population < 0.9 * ua
 
 
+@pytest.mark.slow
 def test_users_are_not_weighed_by_their_own_reports():
     """A prior that cheats, by favouring the service whose reports average higher, leaves the mean unbiased.
 

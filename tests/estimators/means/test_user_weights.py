@@ -60,6 +60,7 @@ def bias(epsilon: float, x: float) -> float:
     return float(np.outer(*rows).reshape(-1) @ values) - x
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(st.integers(0, 10_000), st.sets(st.integers(0, 3), min_size=1))
 def test_it_is_the_paper_user_by_user(seed, chosen):

@@ -53,6 +53,7 @@ def test_reported_levels_are_weighted_by_the_variances_of_those_who_may_have_rep
     assert found.std_error == pytest.approx(np.sqrt(weights**2 @ errors) / weights.sum(), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_standard_error_is_that_of_repetitions():
     """Users of both levels at 0.3, in 200 simulations."""
     made, rng = protected(), np.random.default_rng(1)

@@ -38,6 +38,7 @@ def test_pairs_are_counted_as_a_loop_counts_them(family):
     np.testing.assert_array_equal(counts.level_counts, np.bincount(sent.levels))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", PURE)
 def test_supports_are_counted_as_a_loop_counts_them(family):
     """Users per reported level and supported category equal a loop over the users' supports."""

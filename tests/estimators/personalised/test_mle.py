@@ -47,6 +47,7 @@ def test_the_likelihood_is_the_enumerated_law_and_sums_to_one(family, level_epsi
     assert found.sum() == pytest.approx(1.0, abs=1e-12)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from(ALL), st.sampled_from([0.1, 2.0]))
 def test_rows_and_sums_are_those_of_the_whole_tensor(seed, family, level_epsilon):
     """Rows by level and by value, their mixture and the joint sums follow from all probabilities at once."""
@@ -127,6 +128,7 @@ def alternating(likelihood, shares, weights):
             return weights, logliks[1:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", [basic_rappor, optimised_unary, categorical_grr])
 def test_the_joint_fit_is_where_alternating_ends_from_any_start(family):
     """From several starts both ways end at one maximum, and neither ever goes down."""
@@ -269,6 +271,7 @@ def test_intervals_cover_rare_categories_and_frequent_ones(family, level_epsilon
     assert frequent > 0.95 - 4 * np.sqrt(0.05 * 0.95 / (80 * 2))
 
 
+@pytest.mark.slow
 def test_many_bits_do_not_underflow():
     """With 3000 categories, less probable than the smallest double, logarithms are those of a loop."""
     names = [f"c{k}" for k in range(3000)]

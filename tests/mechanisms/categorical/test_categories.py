@@ -11,6 +11,7 @@ from optldp.mechanisms.spaces.categories import MAX_CATEGORIES
 LABELS = st.lists(st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=4), min_size=2, unique=True)
 
 
+@pytest.mark.slow
 @given(LABELS, st.data())
 def test_codes_are_the_positions_of_the_labels(labels, data):
     """Against a dictionary, in whatever order and however often."""
@@ -69,6 +70,7 @@ def test_labels_that_cannot_be_told_apart_are_refused(labels, message):
         Categories(labels)
 
 
+@pytest.mark.slow
 def test_a_million_labels_of_which_the_last_repeats_are_refused_at_once():
     """Without looking through all the others for each of them."""
     with pytest.raises(InputError, match="got '7' twice"):

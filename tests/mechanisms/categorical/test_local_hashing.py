@@ -60,6 +60,7 @@ class TestFamily:
         assert (off_diagonal == (g ** (d - 1) - 1) // (g - 1)).all()
         assert (np.diag(same) == made.n_hashes).all()
 
+    @pytest.mark.slow
     def test_hashes_are_inner_products_of_digits(self):
         """Against sums of products one at a time, for a million categories."""
         made = hashing(4, 2**20)

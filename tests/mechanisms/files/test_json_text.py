@@ -71,6 +71,7 @@ def test_a_longer_text_is_refused_before_it_is_parsed(tmp_path, name, size):
     assert peak < 150e6
 
 
+@pytest.mark.slow
 def test_keys_without_end_are_refused(tmp_path):
     """Each would be looked for among all others."""
     (tmp_path / "t.json").write_text("{" + ",".join(f'"{i}":0' for i in range(78_000)) + ',"format":"","checksum":""}')
@@ -117,6 +118,7 @@ def test_text_that_is_paired_or_nested_as_deep_as_may_be_is_read():
     assert from_json(b"[" * MAX_DEPTH + b"]" * MAX_DEPTH)
 
 
+@pytest.mark.slow
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -202,6 +202,7 @@ def test_a_document_that_was_only_edited_is_refused(saved, change, message):
         load_table(saved, allow_unproved=True)
 
 
+@pytest.mark.slow
 def test_text_larger_than_the_cap_is_neither_written_nor_read(tmp_path, monkeypatch):
     """The other form has room for it."""
     table = laplace(np.arange(300.0), 1.0)

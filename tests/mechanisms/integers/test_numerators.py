@@ -94,6 +94,7 @@ def test_weighted_sums_are_those_of_whole_numbers_of_any_size(bits):
     assert weighted_sums(numerators, weights) == expected
 
 
+@pytest.mark.slow
 def test_as_many_largest_products_as_fit_add_up_without_overflow():
     """One column more than the pieces have room for, all at their largest."""
     row = np.full((1, ADDED_UP + 1), D - 1)

@@ -136,6 +136,7 @@ def widest_useful(spare, room, near, reach, forward):
     return max(useful) if useful else None
 
 
+@pytest.mark.slow
 @given(SEEDS, st.integers(1, 6), st.sampled_from([0.5, 1.0, 2.0, 3.0, 100.0]), st.sampled_from([1, -1]))
 @settings(max_examples=300)
 def test_the_pair_to_move_units_between_is_the_widest_that_its_docstring_allows(seed, outputs, reach, forward):

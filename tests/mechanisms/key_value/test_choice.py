@@ -84,6 +84,7 @@ def test_the_choice_is_the_best_of_many(unary):
     assert made.value.epsilon < 0.95 * epsilon
 
 
+@pytest.mark.slow
 def test_stochastic_rounding_takes_the_whole_budget_and_is_shown_more_often():
     """As PCKV has it but for a = 1/2, which is the best for the frequency, not for the mean."""
     knots = np.linspace(0.0, 1.0, 9)

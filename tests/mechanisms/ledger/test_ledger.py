@@ -156,6 +156,7 @@ def test_a_category_and_the_number_that_prints_so_are_one_value(ledger):
     assert ledger.spent("ann") == 1.0
 
 
+@pytest.mark.slow
 def test_new_reports_are_drawn_from_the_law(ledger, monkeypatch):
     """Of 200 users with one value, each report comes out about as often as the table says."""
     monkeypatch.setitem(SETTINGS, "synchronous", "OFF")  # for speed

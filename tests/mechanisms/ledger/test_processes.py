@@ -76,6 +76,7 @@ def test_of_many_threads_with_one_value_all_get_one_report(ledger):
     assert ledger.spent("ann") == 0.5
 
 
+@pytest.mark.slow
 def test_of_many_processes_as_many_report_as_the_budget_allows(ledger):
     """Two in all, and every user of their own one each."""
     text = """
@@ -99,6 +100,7 @@ for user in ("ann", "ann", sys.argv[1] + str(os.getpid())):
     assert ledger.check() == 6
 
 
+@pytest.mark.slow
 def test_a_ledger_handed_to_a_pool_of_processes_is_the_same_ledger(ledger):
     """Spawned workers get path, key and budget, and no connection; forked ones have all but a connection anyway."""
     text = """
@@ -115,6 +117,7 @@ for method in ("spawn", "fork"):
     assert ledger.check() == 2
 
 
+@pytest.mark.slow
 def test_forks_in_the_midst_of_reports_book_what_they_report(ledger):
     """A thread of the parent reports without a break while children are forked, who report too."""
     text = """
@@ -208,6 +211,7 @@ original, LedgerBook.append = LedgerBook.append, append
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dying", DYING.values(), ids=DYING)
 def test_a_process_killed_before_the_commit_has_booked_nothing(ledger, dying):
     """Its report was drawn, or written too, but nobody has got it; the next one is another."""
@@ -221,6 +225,7 @@ def test_a_process_killed_before_the_commit_has_booked_nothing(ledger, dying):
     assert ledger.check() == 2
 
 
+@pytest.mark.slow
 def test_every_report_of_processes_killed_at_any_time_is_booked(ledger):
     """Whatever was printed is what the ledger repeats; at most the one under way may be booked besides."""
     text = """

@@ -101,6 +101,7 @@ def test_many_users_have_the_best_unbiased_table_for_the_worst_prior(trust):
     assert program.error(*best.solution[:2]).bias_bound < 1e-3 * best.value
 
 
+@pytest.mark.slow
 def test_every_prior_has_less_than_the_minimax_and_with_many_users_no_less():
     """Bias helps the worst case, too, while users are few."""
     minimax = np.sqrt(solve_minimax(KNOTS, np.e).value)
@@ -117,6 +118,7 @@ def test_every_prior_has_less_than_the_minimax_and_with_many_users_no_less():
     assert found[2] == pytest.approx(minimax, rel=3e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("users", [10, 10**6])
 def test_ever_less_trust_ends_at_the_least_worst_case_of_as_many_users(users):
     """Bias allowed: of a few users below the minimax, of many at it."""

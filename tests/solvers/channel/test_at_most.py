@@ -38,6 +38,7 @@ def test_one_output_more_is_never_worse_and_the_bound_is_that_of_free_ones(share
     assert worth[-1] < 1.06 * free.value
 
 
+@pytest.mark.slow
 def test_three_outputs_are_as_good_as_the_best_of_a_grid():
     """Symmetric ones, by brute force."""
     x, even, cone = np.linspace(-1, 1, 5), np.full(5, 0.2), pure(5, 1.0)
@@ -48,6 +49,7 @@ def test_three_outputs_are_as_good_as_the_best_of_a_grid():
     assert few(5, 1.0, 3)[0].value <= grid * (1 + 1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 0.4])
 def test_the_slope_is_that_of_differences(share):
     """Of outputs in no symmetric place, for a line."""

@@ -78,6 +78,7 @@ def test_prices_hold_between_places_and_beyond(kind):
     assert (prices.at(nearer)[0] <= prices.at(line_.minima)[0] + 1e-12).all()
 
 
+@pytest.mark.slow
 def test_disturbed_multipliers_prove_less():
     """And never more than what is reached."""
     cone: Cone = CONES["line"]

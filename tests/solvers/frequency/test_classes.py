@@ -75,6 +75,7 @@ def test_multipliers_of_least_sum_leave_no_pattern_violated():
     assert multipliers.sum() == pytest.approx(every.fun, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "epsilon"), [(19, 0.5), (40, 2.0), (64, 4.0), (100, 6.0)])
 def test_the_bound_for_a_uniform_prior_is_subset_selection_s_error(size, epsilon):
     """To rounding, whatever the table's own gap."""
@@ -85,6 +86,7 @@ def test_the_bound_for_a_uniform_prior_is_subset_selection_s_error(size, epsilon
     assert len(found.multipliers["certificate"].levels) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1.0, 2.5])
 def test_a_point_mass_has_a_bound_that_the_relaxation_does_not_find(epsilon):
     """One category of all the mass and 24 of none: within a thousandth, not within a tenth."""

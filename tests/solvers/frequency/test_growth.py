@@ -90,6 +90,7 @@ def test_the_relaxation_s_gap_is_reached_and_no_more_is_done():
     assert table.weights.size <= 800
 
 
+@pytest.mark.slow
 def test_more_patterns_come_where_the_first_leave_a_gap():
     """A tighter tolerance takes more than twenty for each category, and as many as are allowed."""
     prior = prior_of("random", 20, np.random.default_rng(4))
@@ -100,6 +101,7 @@ def test_more_patterns_come_where_the_first_leave_a_gap():
     assert tight.error < loose.error
 
 
+@pytest.mark.slow
 def test_the_same_prior_gives_the_same_table():
     """To the last bit."""
     prior = prior_of("classes", 25, np.random.default_rng(5))

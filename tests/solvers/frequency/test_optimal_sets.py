@@ -87,6 +87,7 @@ def test_relaxation_and_ascents_agree_with_enumeration(monkeypatch):
         assert relaxed.bound == pytest.approx(exact.bound, rel=0.02)
 
 
+@pytest.mark.slow
 def test_group_terms_close_what_pairs_leave_open():
     """Without terms the relaxation of GRR's territory proves nothing; with them it closes."""
     prior = 1 / np.arange(1, 25)
@@ -114,6 +115,7 @@ def test_tables_keep_the_ratio_and_the_rows(size, epsilon, seed):
     assert found.gap <= 1e-3
 
 
+@pytest.mark.slow
 @given(st.integers(3, 7), st.integers(0, 2**32 - 1))
 @settings(max_examples=15, deadline=None)
 def test_relabelling_categories_relabels_the_optimum(size, seed):
@@ -124,6 +126,7 @@ def test_relabelling_categories_relabels_the_optimum(size, seed):
     assert one == pytest.approx(other, rel=2e-5)
 
 
+@pytest.mark.slow
 @given(st.integers(2, 7), st.floats(0.2, 3.0), st.integers(0, 2**32 - 1))
 @settings(max_examples=15, deadline=None)
 def test_more_budget_never_hurts(size, epsilon, seed):

@@ -48,6 +48,7 @@ def test_a_report_of_the_value_itself_tells_its_entropy():
     assert InformationProgram(prior, 2.0).information(np.eye(3)) == pytest.approx(1.5 * math.log(2))
 
 
+@pytest.mark.slow
 @given(st.integers(2, 6), st.floats(0.05, 6.0), SEEDS)
 def test_any_multipliers_bound_every_table_of_intervals(size, epsilon, seed):
     """Right multipliers, disturbed a little or beyond recognition."""

@@ -36,6 +36,7 @@ def test_the_optimum_is_that_of_all_patterns_by_highs(size, epsilon, seed):
     assert found.status is Status.OPTIMAL
 
 
+@pytest.mark.slow
 @given(st.integers(2, 8), st.floats(0.05, 6.0), SEEDS)
 def test_any_multipliers_bound_every_private_table(size, epsilon, seed):
     """Tables that are not staircases among them."""
@@ -47,6 +48,7 @@ def test_any_multipliers_bound_every_private_table(size, epsilon, seed):
         assert certified_information_bound(prior, ratio, multipliers) >= mutual_information(prior, table)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(st.integers(3, 10), st.floats(0.1, 5.0), SEEDS)
 def test_pricing_by_mass_is_never_below_and_hardly_above_enumeration(size, epsilon, seed):

@@ -73,6 +73,7 @@ def vertices_of_the_moved(prior: np.ndarray, radius: float) -> list[np.ndarray]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.7, 3.0])
 def test_brute_force_over_all_vertices_of_a_tiny_set_agrees(epsilon):
     """The largest over vertices is the guarantee; and no mixture of them is harder than the worst prior."""
@@ -99,6 +100,7 @@ def test_random_knots_priors_sets_and_budgets_are_solved(random_program, kind, s
     assert checked(RobustProgram(drawn.knots, drawn.ratio, priors)).status is Status.OPTIMAL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_every_prior_is_the_minimax(epsilon):
     """However every prior is described."""
@@ -127,6 +129,7 @@ def test_next_to_no_room_is_the_optimum_for_the_prior(radius):
         assert best.value == pytest.approx(known.value, rel=3e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [lambda r: MovedSet(SLOPE, r), lambda r: TransportSet(KNOTS, SLOPE, r)])
 def test_more_room_never_guarantees_more_and_the_guarantee_is_concave_in_the_radius(make):
     radii = np.array([1e-3, 0.1, 0.3, 0.5, 0.7])
@@ -326,6 +329,7 @@ def test_a_program_that_makes_no_sense_is_refused(knots, ratio, says):
         RobustProgram(knots, ratio, MovedSet(SLOPE, 0.1))
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 2**32 - 1), kind=st.sampled_from(KINDS))
 def test_no_prior_of_the_set_bounds_more_than_a_mechanism_guarantees(random_program, seed, kind):

@@ -1,6 +1,7 @@
 """Second moments over a floor of pieces and their derivatives, against the rows themselves and finite differences."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from optldp.solvers import PieceFloor
@@ -29,6 +30,7 @@ def test_second_moments_are_those_of_the_rows(seed):
     np.testing.assert_allclose(second_moments(floor, knots, ratio).value, direct, rtol=1e-10)
 
 
+@pytest.mark.slow
 @given(seed=SEEDS)
 def test_derivatives_are_finite_differences(seed):
     floor, ratio = wide_floor(seed)

@@ -22,6 +22,7 @@ def random_floor(program: UnbiasedProgram, seed: int) -> tuple[np.ndarray, np.nd
     return np.concatenate([-right[::-1], right]), np.concatenate([share[::-1], share])
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(seed=SEEDS)
 def test_no_linear_program_finds_cheaper_rows(random_program, seed):

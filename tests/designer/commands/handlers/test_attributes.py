@@ -50,6 +50,7 @@ def counted(collected: list[tuple[str, str]]) -> AttributeCounts:
     return count([(Path(table).stem, attributes_of(table), reports) for table, reports in collected], key="id")
 
 
+@pytest.mark.slow
 def test_means_of_all_attributes_by_default(optldp, collected):
     """A service that holds some attributes only takes part in these; --out writes a row for each."""
     result = found(optldp, "estimate", *words(collected), "--key", "id", "--out", "means.csv")
@@ -63,6 +64,7 @@ def test_means_of_all_attributes_by_default(optldp, collected):
     assert by_average["value"] == pytest.approx(estimate_attribute_means(counted(collected), method="ua").value)
 
 
+@pytest.mark.slow
 def test_one_attribute_has_means_distributions_and_quantiles(optldp, collected):
     """The estimators of tables of numbers, from the counts of that attribute."""
     both = (*words(collected[:2]), "--key", "id", "--attribute", "pay")
@@ -92,6 +94,7 @@ def test_one_attribute_of_one_service_can_be_fitted(optldp, collected, method):
     assert result["value"] == pytest.approx(known.value, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_the_plain_mean_of_one_attribute_is_the_row_of_all(optldp, collected):
     every = found(optldp, "estimate", *collected[0])
     one = found(optldp, "estimate", *collected[0], "--attribute", "age", "--of", "mean")
@@ -103,6 +106,7 @@ def test_the_plain_mean_of_one_attribute_is_the_row_of_all(optldp, collected):
     assert "attribute" in done.stdout
 
 
+@pytest.mark.slow
 def test_bad_rows_are_left_out_and_counted(optldp, refusal, collected):
     """Two rows of a user, about different attributes, are two reports; a cell of text is none."""
     text = Path("both2.csv").read_text().splitlines()

@@ -260,6 +260,7 @@ class TestLevels:
                      "--out", "r.csv")  # fmt: skip
         assert done["n"] == 2
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("protected", [(), ("--level-epsilon", 1)], ids=["clear", "protected"])
     def test_the_mean_of_numbers_at_levels(self, optldp, refusal, design, protected):
         """Reports of numbers at budgets of the users' own give one mean with an interval."""

@@ -63,6 +63,7 @@ def test_verify_proves_the_levels_and_says_the_leakage(optldp, reported):
     assert facts["report_leakage"] == reported["report_leakage"]
 
 
+@pytest.mark.slow
 def test_the_mean_is_the_unbiased_one_by_default_and_the_likelihoods_if_asked(optldp, reported):
     """What the library makes of the same reports."""
     assert found(optldp, "estimate", "made.json", "r.csv")["value"] == personalised_mean(counted()).value
@@ -71,6 +72,7 @@ def test_the_mean_is_the_unbiased_one_by_default_and_the_likelihoods_if_asked(op
     assert sum(by_likelihood["level_shares"]["value"]) == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_distribution_and_quantiles_of_protected_levels(optldp, reported):
     """On as many cells as asked for, written row by row."""
     told = found(
@@ -84,6 +86,7 @@ def test_distribution_and_quantiles_of_protected_levels(optldp, reported):
     assert told["quantiles"][0]["value"] == personalised_distribution(counted()).quantile(0.5).value
 
 
+@pytest.mark.slow
 def test_shares_of_the_levels_favour_whoever_is_many(optldp, staff):
     """More users at the most generous level: its variance falls, that of the strictest rises."""
     few, many = (
@@ -130,6 +133,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(refusal, staff, options, say
     assert says in refusal("design", staff, *COLUMN, *options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "says"),
     [

@@ -127,6 +127,7 @@ def test_what_is_not_supported_is_refused_in_one_line(optldp, designed):
         assert message in done.stderr
 
 
+@pytest.mark.slow
 def test_rows_that_are_no_reports_are_left_out_and_counted(optldp, designed):
     """A level that there is not, a place that there is not, an output that there is not."""
     designed()

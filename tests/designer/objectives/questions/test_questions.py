@@ -57,6 +57,7 @@ def test_what_cannot_be_asked_is_refused_in_a_line(wrong, said):
         wrong()
 
 
+@pytest.mark.slow
 def test_commands_take_questions(optldp, tmp_path):
     prior = tmp_path / "p.csv"
     prior.write_text("value,weight\n" + "".join(f"{x},{1 + x % 3}\n" for x in range(9)))

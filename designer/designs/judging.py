@@ -108,8 +108,8 @@ def problem_for(
         raise InputError(f"{what} designed for by Loss, got {objective.label}: use that")
     if isinstance(prior, CategoricalPrior):
         promise = _of_categories(promise, prior.categories)
-        own = isinstance(prior.categories, Places) and objective.takes_outputs
-        outputs = prior.categories.points if outputs is None and own else outputs
+        if outputs is None and isinstance(prior.categories, Places) and objective.takes_outputs:
+            outputs = prior.categories.points
     elif prior.period is not None:
         promise = _round(promise, prior.period)
         outputs = prior.knots if outputs is None else outputs  # the values themselves, as of places

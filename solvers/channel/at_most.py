@@ -5,11 +5,12 @@ multipliers (envelope theorem):
 
     d value / d z_y = sum_i P_iy (2 rho_i (z_y - x_i) - nu_i),    rho = (1 - share) p + share q,
 
-q the worst values' weights. Outputs are moved along it from two starts: the best ones found for one output less, with
-one more where a column is cheapest, and quantiles of what an optimum of free outputs reports; where the program is the
-same from either end, the second stays so. The first is no worse than what it starts from, so one output more never
-makes a table worse. The error is not convex in z, and nothing here proves that there is nothing better: the bound of
-free outputs does, up to what so few outputs cost.
+q the worst values' weights. Outputs are moved along it from several starts: the best ones found for one output less,
+with one more where a column is cheapest; quantiles of what an optimum of free outputs reports; and, of few, what is
+found next for one output more, with each in turn left out. Where the program is the same from either end, starts that
+are so stay so. The first start is no worse than what it comes from, so one output more never makes a table worse. The
+error is not convex in z, and nothing here proves that there is nothing better: the bound of free outputs does, up to
+what so few outputs cost.
 """
 
 from __future__ import annotations
@@ -57,6 +58,21 @@ PLACES = 200
 
 APART = 1e-3
 """Share of the range that it stays away from the others."""
+
+DROPS = 4
+"""Outputs up to which those for one more are looked for to leave one out: with more, starts differ by a thousandth."""
+
+MANY_DROPS = 8
+"""The same where there are few values, and a program takes milliseconds."""
+
+FEW_VALUES = 16
+"""So many at most."""
+
+STARTS = 2
+"""Of those with one left out, the best ones, that are followed."""
+
+NEAR = 5e-2
+"""Share of the value within which a start with one left out is worth following."""
 
 ALIKE = 1e-9
 """By which a program may differ from what it is from the other end, to count as symmetric."""
@@ -141,17 +157,21 @@ def solve_at_most(
         raise InputError(f"there must be at least two outputs, got {most!r}")
     search = _Search(cone, np.asarray(weights, dtype=np.float64), np.asarray(knots, dtype=np.float64), share)
     at = search.solved(search.ends)
+    drops = MANY_DROPS if len(knots) <= FEW_VALUES else DROPS
+    following = None  # what was found next, where it still follows from what was found last
     for count in range(3, most + 1):
-        following = search.with_one_more(at)
-        spreads = [search.solved(search.quantiles(free[0], free[1] ** power, count)) for power in POWERS]
-        spread = min(spreads, key=lambda one: one.value)
-        starts = sorted([following, spread], key=lambda one: one.value)[: 2 if count <= BOTH else 1]
-        ends = [search.moved(one, MOVES if one is spread else FEW_MOVES) for one in starts]
-        at = min([at, *ends], key=lambda one: one.value)
+        at = search.next_after(at, count, free) if following is None else following
+        following = search.next_after(at, count + 1, free) if count <= drops else None
+        if following is not None and (less := search.with_one_less(following, at)) is not at:
+            at, following = less, None
     found = solve_channel(search.program(at.outputs), tolerance=SOLVED)
     used = found.solution.any(axis=0)
     rows = Rows(at.outputs[used], found.solution[:, used])
     return Found(rows, found.value, search.programs, time.perf_counter() - started)
+
+
+def _value(placed: _Placed) -> float:
+    return placed.value
 
 
 class _Search:
@@ -190,6 +210,27 @@ class _Search:
         slope = (at.s[self.cone.places] * per_output).sum(0)
         return _Placed(outputs, value, slope, rho, proof["lam"], proof["nu"])
 
+    def next_after(self, at: _Placed, count: int, free: tuple[Array, Array]) -> _Placed:
+        """Return the best outputs found, so many, from what was found for one less and from quantiles."""
+        following = self.with_one_more(at)
+        spreads = [self.solved(self.quantiles(free[0], free[1] ** power, count)) for power in POWERS]
+        spread = min(spreads, key=_value)
+        starts = sorted([following, spread], key=_value)[: 2 if count <= BOTH else 1]
+        return min([at, *(self.moved(one, MOVES if one is spread else FEW_MOVES) for one in starts)], key=_value)
+
+    def with_one_less(self, more: _Placed, at: _Placed) -> _Placed:
+        """Return the best of `at` and of what is found when one of more outputs, in turn, is left out."""
+        if len(more.outputs) <= len(at.outputs):  # nothing was gained by one more
+            return at
+        mirrored = self.symmetric and np.abs(self._even(more.outputs) - more.outputs).max() <= ALIKE * self.width
+        each = range((len(more.outputs) + 1) // 2 if mirrored else len(more.outputs))
+        left = [self._far_enough(np.delete(more.outputs, k)) for k in each]
+        even = np.unique([self._even(one) for one in left], axis=0) if self.symmetric else []
+        starts = sorted(map(self.solved, [*left, *even]), key=_value)[:STARTS]
+        return min(
+            [at, *(self.moved(one, FEW_MOVES) for one in starts if one.value < at.value * (1 + NEAR))], key=_value
+        )
+
     def with_one_more(self, at: _Placed) -> _Placed:
         """Return outputs with one more where a column is cheapest."""
         low, high = at.outputs[[0, -1]] + np.array([-0.2, 0.2]) * self.width
@@ -204,8 +245,8 @@ class _Search:
         """Return the middles of so many parts of equal mass, of what is reported; the outermost far enough out."""
         below = np.cumsum(masses) - masses / 2
         spread = np.interp((np.arange(count) + 0.5) / count, below / masses.sum(), outputs)
-        spread[[0, -1]] = min(spread[0], self.ends[0]), max(spread[-1], self.ends[1])
-        return self._even(np.maximum.accumulate(spread + np.arange(count) * APART * 1e-3 * self.width))
+        apart = np.maximum.accumulate(self._far_enough(spread) + np.arange(count) * APART * 1e-3 * self.width)
+        return self._even(apart)
 
     def moved(self, start: _Placed, moves: int) -> _Placed:
         """Return the best of what L-BFGS comes by; symmetric if the start is."""
@@ -229,6 +270,12 @@ class _Search:
         options = {"maxiter": moves, "maxfun": 2 * moves, "ftol": STILL}
         minimize(told, start.outputs / self.width, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
         return best
+
+    def _far_enough(self, outputs: Array) -> Array:
+        """Return outputs with the outermost as far out as they must be at least."""
+        moved = outputs.copy()
+        moved[[0, -1]] = min(moved[0], self.ends[0]), max(moved[-1], self.ends[1])
+        return moved
 
     def _even(self, outputs: Array) -> Array:
         """Return outputs that are the same from either end, if the program is."""

@@ -19,7 +19,8 @@ def few(n, epsilon, most, share=0.0):
     return solve_at_most(pure(n, epsilon), even, x, most, (outputs, even @ P), share=share), free
 
 
-@pytest.mark.parametrize("share", [0.0, pytest.param(1.0, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.0, 1.0])
 def test_one_output_more_is_never_worse_and_the_bound_is_that_of_free_ones(share):
     """From two, whose error is that of Duchi's ends, to four."""
     worth = []
@@ -72,6 +73,12 @@ def test_reports_reach_as_far_as_they_must(cone):
     for ends in ([low + 1e-6, high], [low, high - 1e-6]):
         with pytest.raises(InputError, match="unbiased reports must reach beyond"):
             ChannelProgram.unbiased(cone, even, x, np.array(ends))
+
+
+@pytest.mark.slow
+def test_the_best_three_outputs_are_not_the_same_from_either_end():
+    """9 even values at epsilon 1/2: to leave one of four out comes .6% below what even starts lead to, 16.2558."""
+    assert few(9, 0.5, 3)[0].value < 16.1581 * (1 + 1e-5)
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ import posixpath
 import re
 import shutil
 import tempfile
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,10 @@ LAYERS = ("mechanisms", "solvers", "estimators", "designer")
 ROOT_PAGES = {name: name.lower() for name in ("SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md")}
 LANGUAGES = {".py": "python", ".js": "js", ".html": "html", ".css": "css", ".toml": "toml", ".md": "markdown", "": ""}
 COMMANDS = "<!-- command line -->"
+WORDS = tomllib.loads(Path(__file__).with_name("search.toml").read_text())["words"]
+BOOST = {"reference": 0.002, "accuracy": 0.1, "papers": 0.1, "changelog.md": 0.05}
+"""What a page counts in a search, by its folder; guides with words of their own 1, others 0.2."""
+
 LINK = re.compile(r"(?<=\]\()([^)\s#]+)((?:#[^)\s]*)?)(?=\))")
 
 INLINE = re.compile(r'src="data:image/png;base64,([^"]+)"')
@@ -127,6 +132,7 @@ def _from_root(text: str) -> str:
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     uri = page.file.src_uri
+    page.meta |= searched(uri)
     here = posixpath.dirname(uri)
 
     def led(link: re.Match[str]) -> str:
@@ -138,6 +144,16 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     if uri.startswith("source/"):
         return markdown
     return expanded(uri, LINK.sub(led, markdown))
+
+
+def searched(uri: str) -> dict[str, Any]:
+    """Return what the search is told of a page: guides come first, sources never, and words that people say for it."""
+    if uri.startswith("source/"):
+        return {"search": {"exclude": True}}
+    words = WORDS.get(uri.removesuffix(".md"))
+    if words:
+        return {"search": {"boost": 1.0}, "tags": words.split(", ")}
+    return {"search": {"boost": BOOST.get(uri.split("/")[0], 0.2)}}
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:

@@ -56,7 +56,7 @@ def test_without_its_fault_the_same_mechanism_passes():
         assert audit(mechanism, honest(mechanism, rng), samples=20_000, confidence=0.9999, rng=rng).ok
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_honest_samplers_raise_no_more_alarms_than_stated():
     """Twenty of all kinds and budgets at confidence 0.99: the number of alarms is one that chance explains."""
     alarms = []

@@ -132,7 +132,7 @@ def test_a_bundle_behind_a_pipe_is_audited(optldp, here):
     assert json.loads(done.stdout)["foreign"] == 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("without_learning")
 def test_a_client_that_prints_fewer_digits_for_some_values_is_caught(optldp, table):
     """The reports are good ones, only their text tells."""
@@ -153,7 +153,7 @@ LEAKS = {
 """Forms that read as the same report, and tell whether the value is above 50."""
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("without_learning")
 @pytest.mark.parametrize("leak", LEAKS)
 def test_a_client_that_tells_by_how_its_report_is_written_is_caught(optldp, table, leak):
@@ -167,7 +167,7 @@ def test_a_client_that_tells_by_how_its_report_is_written_is_caught(optldp, tabl
     assert "misspelled" in shown
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("without_learning")
 @pytest.mark.parametrize("written", ["line.strip().isdigit()", "'e' in line", "line.endswith('00\\n')"])
 def test_a_client_that_gives_back_what_is_spelled_in_one_way_is_caught(optldp, table, written):
@@ -181,7 +181,7 @@ def test_a_client_that_gives_back_what_is_spelled_in_one_way_is_caught(optldp, t
     assert done.exit_code == 1, found
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("without_learning")
 @pytest.mark.skipif(shutil.which("node") is None, reason="the shipped sampler runs in node")
 def test_the_shipped_browser_sampler_passes_with_values_outside(optldp, table):
@@ -193,7 +193,7 @@ def test_the_shipped_browser_sampler_passes_with_values_outside(optldp, table):
     assert json.loads(done.stdout)["misspelled"] == 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_zeros_before_a_number_and_capital_letters_are_no_published_spelling(optldp, here):
     save_bundle(basic_rappor(["cook", "chef", "nurse"], 1.0), "jobs.json")
     code = ENCODER.replace(".hex())", ".hex().upper().zfill(2))")
@@ -205,7 +205,7 @@ def test_zeros_before_a_number_and_capital_letters_are_no_published_spelling(opt
     assert "is published as" in found["first_misspelled"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("without_learning")
 def test_a_client_that_says_what_it_clipped_is_caught(optldp, table):
     command = client(table, "'banana' if x > high else repr(y)")

@@ -77,7 +77,7 @@ class TestReport:
         rows = json.loads(done.stdout)["rows"]
         assert [row["method"] for row in rows] == ["optimal", "duchi", "minimax"]
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_prior_that_is_not_public_is_warned_of_twice(self, run, plain):
         sensitive = run(*INCOME, *QUICK, "--out", "report.html").stderr.splitlines()
         public = run(*INCOME, *QUICK, "--public", "--force", "--out", "report.html").stderr
@@ -86,7 +86,7 @@ class TestReport:
         assert "the report shows the prior itself" in sensitive[1]
         assert public.splitlines() == sensitive[2:]
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_few_knots_are_warned_of_on_the_page_too(self, run, plain):
         line, written = run(*INCOME, *QUICK, "--public", "--out", "report.html").stderr.splitlines()
         assert "knots are few: at epsilon 2 a mechanism on the whole interval could have up to" in line

@@ -133,7 +133,7 @@ MADE: list[Make] = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="another system has no /proc to read a process's own memory from")
 @pytest.mark.parametrize("make", MADE)
 def test_the_largest_file_that_is_accepted_takes_no_more_memory_than_is_said(make, tmp_path):

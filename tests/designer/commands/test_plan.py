@@ -82,7 +82,7 @@ def test_what_is_for_numbers_is_refused_with_categories(refusal, option):
     assert f"{option[0]} is for numbers: leave it out" in says
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_same_of_a_distribution(optldp, prior):
     options = ("--of", "distribution", "--seed", 3, "--json")
     budget = json.loads(optldp(*PLAN, "--error", 6, *options).stdout)

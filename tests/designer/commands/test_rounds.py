@@ -183,7 +183,7 @@ def test_what_rounds_do_not_go_with_is_refused(refusal, weeks, words, says):
     assert says in refusal("estimate", *words, "--rounds")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_rounds_of_attributes_have_a_mean_each_and_one_distribution(optldp, refusal, weeks):
     rows = "".join(f"u{i},{i % 40},{i % 70}\n" for i in range(600))
     Path("both.csv").write_text("user,age,hours\n" + rows)

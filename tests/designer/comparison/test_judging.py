@@ -63,7 +63,7 @@ def test_every_method_is_judged_by_its_own_table():
     assert rows["information", "square-wave"].ratio_to_optimal == pytest.approx(trace / best, rel=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_nothing_is_beyond_a_bound():
     for objective in (ROBUST, INFORMED, Information("mutual-information")):
         found = bounds(PRIOR, [0.5, 2.0], methods=METHODS, objectives=[objective])
@@ -132,7 +132,7 @@ def test_criteria_that_look_alike_are_not_taken_for_each_other(tmp_path, one, ot
         BoundsFile(file, PRIOR, uniform_share=0.0, tolerance=1e-6, objectives=[other])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_figure_shades_below_what_is_least_and_above_what_is_most():
     for objective, edge in ((ROBUST, 0), (Information("mutual-information"), 1)):
         found = bounds(PRIOR, [0.5, 1.0, 2.0], methods=METHODS, objectives=[objective])
@@ -149,7 +149,7 @@ def test_the_figure_shades_below_what_is_least_and_above_what_is_most():
         plots.objective([], quantity="nothing")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_page_shows_every_criterion_with_its_proof():
     page = bounds_html(result())
     assert 'id="robust"' in page
@@ -165,7 +165,7 @@ def test_the_page_shows_every_criterion_with_its_proof():
 ASKED = ("bounds", *INCOME, "--range", 0, 100, "--knots", 5, "--epsilon", "1,2", "--method", "duchi")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_command_judges_by_what_is_asked_and_repeats_it_in_the_report(optldp):
     more = ("--objective", "robust:tv,radius=0.1", "--objective", "information")
     done = optldp(*ASKED, *more, "--out", "report.html", "--json")

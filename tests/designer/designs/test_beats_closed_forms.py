@@ -26,7 +26,7 @@ def rivals(prior, epsilon):
     return {name: design(prior, epsilon, method=name, uniform_share=0.0, exact=False).mechanism for name in FAMILIES}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=12)
 @given(WEIGHTS, EPSILONS)
 def test_the_least_expected_variance(drawn, epsilon):
@@ -57,7 +57,7 @@ def test_every_mixture_of_the_two(drawn, epsilon, weight):
         assert best.value <= ((1 - weight) * expected + weight * worst) * SLACK, name
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=6)
 @given(WEIGHTS, EPSILONS, st.sampled_from(sorted(AMBIGUITIES)), st.floats(0.01, 0.3))
 def test_the_least_guarantee(drawn, epsilon, kind, radius):

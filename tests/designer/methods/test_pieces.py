@@ -88,7 +88,7 @@ def test_few_pieces_close_most_of_the_gap(name, epsilon, pieces, share):
     assert design(prior, epsilon, method=Pieces(pieces), uniform_share=0.0).evidence.gap_closed > share
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_gap_closes_as_pieces_are_added():
     asked = Variance()
     problem = problem_for(prior_of("gaussian"), 1.0, asked, uniform_share=0.0)

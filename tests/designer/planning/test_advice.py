@@ -171,7 +171,7 @@ def test_the_decoder_errs_by_the_variance_of_its_values():
     assert row.mse.value < told(mechanisms=["square-wave"], estimators=["ua"]).best.mse.value
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_closed_form_is_what_users_one_by_one_show():
     rng = np.random.default_rng(4)
     table = design(PRIOR, 1.0, method="laplace").mechanism

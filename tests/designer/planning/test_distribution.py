@@ -48,7 +48,7 @@ def test_more_users_and_larger_budgets_err_less():
     assert large < 0.7 * small
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_least_budget_meets_the_target_and_a_smaller_one_does_not():
     seen = {}
     plan = plan_distribution_epsilon(

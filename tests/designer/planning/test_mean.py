@@ -201,7 +201,7 @@ class TestEpsilon:
         plan = plan_epsilon(PRIOR, 1000, 1.0)
         assert plan_epsilon(scaled, 1000, 1000.0).epsilon == pytest.approx(plan.epsilon, rel=2 * PRECISION)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_target_that_anything_meets_gets_the_least_budget_there_is(self):
         plan = plan_epsilon(PAIR, 10, 1e9)
         assert plan.epsilon == pytest.approx(1e-6, rel=1e-9)
@@ -227,7 +227,7 @@ class TestRefusals:
         assert best == pytest.approx(plan_error(PRIOR, 10, MAX_EPSILON).least_error, rel=2e-5)
         assert plan_epsilon(PRIOR, 10, 1.001 * best, uniform_share=0.0).epsilon <= MAX_EPSILON
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_target_beyond_the_method_names_the_method_and_its_best(self):
         said = refusal(PRIOR, 10, 0.05, method="laplace")
         assert "the best of laplace with 10 users" in said

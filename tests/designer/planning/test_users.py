@@ -25,7 +25,7 @@ def test_the_error_of_a_budget_is_that_of_the_design_and_its_bound():
     assert plan.predicted_error < 0.7 * plan_error(PRIOR, 5000, 1.0).predicted_error
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_budget_for_an_error_meets_it_and_a_smaller_one_does_not():
     plan = plan_epsilon(PRIOR, 5000, 1.0, objective=wanted(5000))
     assert plan.predicted_error <= 1.0
@@ -46,7 +46,7 @@ def test_users_for_an_error_without_bias_are_the_least_that_are_enough(method, o
     assert fewer.predicted_error > 1.0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("method", ["optimal", "piecewise"])
 def test_users_for_an_error_with_bias_are_enough_and_a_thousandth_fewer_are_not(method):
     tried = []

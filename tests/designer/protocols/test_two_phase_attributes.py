@@ -36,7 +36,7 @@ def test_no_client_is_asked_twice(monkeypatch):
     assert np.array_equal(np.sort(np.concatenate(seen)), people["age"])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_intervals_cover_the_population_mean():
     """50 collections from a known population; 95% intervals miss 2 or 3 of them, give or take 4 standard deviations."""
     hits = 0

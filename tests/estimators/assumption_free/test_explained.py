@@ -83,7 +83,7 @@ def test_one_user_tells_next_to_nothing():
     assert found.quantile(0.5).interval().high > 0.9
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("family", [grr, square_wave])
 def test_a_mean_as_small_as_it_can_be_is_covered(family):
     """Everybody has the least value: bounds by estimates that were chosen by the reports held 70 and 88% here."""
@@ -155,7 +155,7 @@ def test_what_an_estimate_asks_takes_seconds():
     assert time.process_time() - started < 10.0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_shares_beside_a_mass_are_held_more_often_than_by_some_directions():
     """Less often than they say (docs/accuracy/boundary.md), and much more often than the 3 of 100 before."""
     held = []

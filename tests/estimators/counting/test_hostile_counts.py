@@ -178,7 +178,7 @@ def test_counts_that_are_none_are_refused_in_one_line(tmp_path, content, message
     assert len(str(caught.value)) < 600
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_more_sets_of_services_than_are_read_are_not_written(tmp_path):
     """Nor is anything else."""
     services = tuple(Service(str(j), TABLE) for j in range(13))

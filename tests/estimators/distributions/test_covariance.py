@@ -42,7 +42,7 @@ def assert_close(ratios):
     assert ratios.min() > 1 / LARGEST_RATIO
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_exact_maximum_scatters_as_said():
     """Where all weights are well inside the simplex."""
     assert_close(

@@ -166,6 +166,7 @@ class TestCoverage:
         held = [low <= truth <= high for low, high in map(interval, repeated)]
         assert abs(np.mean(held) - 0.95) < 4 * np.sqrt(0.95 * 0.05 / REPETITIONS)
 
+    @pytest.mark.nightly
     def test_a_quantiles_standard_error_is_its_scatter(self, repeated):
         """The standard deviation over the repetitions, to 4 of its own standard errors."""
         medians = [estimate.quantile(0.5) for estimate in repeated]

@@ -78,7 +78,7 @@ def test_above_the_domain_there_is_nothing_and_below_it_all():
         found.probability_above(float("nan"))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_default_tells_few_from_none():
     """One of a hundred users is not lost beside the mass of the others: on average .0068 of their .0099 is found."""
     shares = [estimate_distribution(nearly_all_zero(seed)).probability_above(0.0).value for seed in range(12)]

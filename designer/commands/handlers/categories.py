@@ -180,9 +180,7 @@ class Categories(BundleKind[CategoricalMechanism]):
 
             return category_queries_found(counts, asked)
         if asked.of is not None:
-            raise InputError(
-                f"--of {asked.of} is not for categories: leave it out for their frequencies, or ask queries"
-            )
+            raise InputError(f"--of is for tables of numbers, but for queries, got {asked.of}: leave it out")
         method = asked.chosen(*FREQUENCY_METHODS)
         with share_progress(f"estimating by {method}") as update:
             share = _share_of_fit(counts.n_users)

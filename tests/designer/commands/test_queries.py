@@ -37,7 +37,7 @@ def test_queries_of_categories_and_of_several_services(optldp, refusal, tmp_path
     told = json.loads(optldp("estimate", *pair[4:], "--of", "queries:prefix", "--json").stdout)
     assert told["query"] == [1, 2, 3]
     assert abs(told["value"][0] - 1 / 3) < 4 * told["std_error"][0]
-    assert "--of quantiles is not for categories" in refusal("estimate", *pair[4:], "--of", "quantiles")
+    assert "--of is for tables of numbers" in refusal("estimate", *pair[4:], "--of", "quantiles")
     assert "a workload must be prefix, ranges" in refusal("estimate", *pair[4:], "--of", "queries:moments")
     (tmp_path / "w.csv").write_text("0,1,2\n")
     both = json.loads(

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from ...mechanisms import TabulatedMechanism
     from ..comparison.row import Row
+    from ..objectives.at_most import AtMost
     from ..objectives.base import Objective
     from ..objectives.error import Error
     from ..priors.categorical import CategoricalPrior
@@ -74,6 +75,13 @@ class CompareOptions(ObjectiveOptions):
             "Repeat for several.",
         ),
     ] = None
+    outputs: Annotated[
+        str | None,
+        typer.Option(
+            "--outputs",
+            help="How many outputs a table may have, a row each: 2,4,8 or bits:1,bits:2. What few bits cost.",
+        ),
+    ] = None
     uniform_share: UniformShare = UNIFORM_SHARE
     tolerance: Tolerance = TOLERANCE
     categorical: Categorical = False
@@ -84,8 +92,8 @@ class CompareOptions(ObjectiveOptions):
     def refuse_for_categories(self) -> None:
         """Raise InputError for an option that only numbers have a use for."""
         numeric = (
-            "--n", "--range", "--knots", "--method", "--table", "--uniform-share", "--tolerance", "--objective",
-            "--confidence", "--assume", "--assume-from",
+            "--n", "--range", "--knots", "--method", "--table", "--outputs", "--uniform-share", "--tolerance",
+            "--objective", "--confidence", "--assume", "--assume-from",
         )  # fmt: skip
         self.refuse("of no use to categories", *numeric)
 
@@ -101,6 +109,7 @@ def compare_command(asked: CompareOptions) -> None:
     --objective expected
     Example: optldp compare survey.csv --column income --range 0 200000 --epsilon 1 --objective error --n 20000
     Example: optldp compare --prior prior.csv --epsilon 1 --table mech.json
+    Example: optldp compare --prior prior.csv --epsilon 1 --method optimal --outputs 2,4,8,16
     Example: optldp compare survey.csv --column job --categorical --epsilon 1
     """
     from ...mechanisms.budget import check_epsilon
@@ -125,13 +134,13 @@ def compare_command(asked: CompareOptions) -> None:
     decides, *others = asked.objectives_named(asked.objectives or ["expected"])
     share = asked.uniform_share if decides.uniform_share else None  # as in `optldp design`, others have no use for it
     prior, notes = asked.prior_on(asked.knots)
-    tables = _tables(asked.tables or [])
+    tables, limits = _tables(asked.tables or []), _limits(asked.outputs)
     if tables and asked.knots is None:
         prior = prior.on(next(iter(tables.values())).knots)
     with task_progress("comparing", len(epsilons)) as update:
         rows = compare(
-            prior, epsilons, methods=asked.methods or METHODS, tables=tables, objective=decides, objectives=others,
-            uniform_share=share, tolerance=asked.tolerance,
+            prior, epsilons, methods=asked.methods or METHODS, tables=tables, outputs=limits, objective=decides,
+            objectives=others, uniform_share=share, tolerance=asked.tolerance,
             progress=lambda epsilon, step: update(f"epsilon {epsilon:g}", step is None),
         )  # fmt: skip
     for note in (*notes, *asked.objective_notes, *_without_value(rows)):
@@ -146,6 +155,19 @@ def compare_command(asked: CompareOptions) -> None:
         _print(objective, [row for row in rows if row.objective == key], asked.n, sure, prior.units)
     if asked.out is not None:
         typer.echo(f"rows: {asked.out}")
+
+
+def _limits(text: str | None) -> list[AtMost]:
+    """Return how many outputs tables may have; InputError for what is no such number."""
+    from ..objectives.at_most import AtMost
+    from .options.outputs import given_outputs
+
+    found = [] if text is None else [given_outputs(each) for each in text.split(",")]
+    if (wrong := [each for each in found if not isinstance(each, AtMost)]) != []:
+        raise InputError(
+            f"--outputs of compare must be how many, 2,4,8 or bits:3, got {text!r}, with {len(wrong)} other"
+        )
+    return [each for each in found if isinstance(each, AtMost)]
 
 
 def _tables(paths: Sequence[Path]) -> dict[str, TabulatedMechanism]:

@@ -13,8 +13,10 @@ from ...mechanisms.errors import InputError
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Progress
 from ..methods.base import Method
+from ..methods.few_outputs import FewOutputs
 from ..methods.given_table import Given
 from ..methods.registry import METHODS, NAMES, check_methods
+from ..objectives.at_most import AtMost
 from ..objectives.base import Objective
 from ..objectives.variance import Variance
 from ..plots.variance_lines import variance
@@ -71,6 +73,7 @@ def compare(
     *,
     methods: Iterable[str] = METHODS,
     tables: Mapping[str, TabulatedMechanism] | None = None,
+    outputs: Iterable[AtMost] = (),
     objective: Objective | None = None,
     objectives: Iterable[Objective] = (),
     uniform_share: float | None = None,
@@ -88,6 +91,8 @@ def compare(
     tables : mapping of str to TabulatedMechanism, optional
         Tables of your own by the names that their rows get: proved, on the prior's knots, see `own_table`. One of less
         privacy than a budget is a row there that says so.
+    outputs : iterable of AtMost
+        Limits on how many outputs a table may have, each a row such as "at-most-8": what so few bits cost.
     objective : Objective, optional
         What decides, as in `design`: "optimal" is its best, and methods are built for it. Default: `Variance`.
     objectives : iterable of Objective
@@ -125,11 +130,13 @@ def compare(
     minimax duchi 4.683
     """
     budgets, named, asked = [check_epsilon(epsilon) for epsilon in epsilons], list(methods), tuple(objectives)
-    if not budgets or not (named or tables):
+    few = {limit.outputs: FewOutputs(limit) for limit in outputs}
+    if not budgets or not (named or tables or few):
         raise InputError("compare needs at least one epsilon and one method, got none")
     check_methods(named)
     check_objectives(prior, budgets[0], objective, asked, uniform_share, tolerance)
-    chosen = [*named, *_given(tables or {}, [each.key for each in (objective or Variance(), *asked)])]
+    keys = [each.key for each in (objective or Variance(), *asked, *few.values())]
+    chosen = [*named, *few.values(), *_given(tables or {}, keys)]
     rows: list[Row] = []
     for epsilon in budgets:
         rows += judged_rows(

@@ -103,12 +103,13 @@ def problem_for(
         raise InputError(f"the objective must be one for {kind}, got {objective.label}")
     places = isinstance(prior, CategoricalPrior) and isinstance(prior.categories, Places)
     circle = isinstance(prior, Prior) and prior.period is not None
-    if (places or circle) and not objective.of_distance:
+    if (places or circle) and not (objective.of_distance or (places and objective.of_two_columns)):
         what = "places are" if places else "values on a circle are"
         raise InputError(f"{what} designed for by Loss, got {objective.label}: use that")
     if isinstance(prior, CategoricalPrior):
         promise = _of_categories(promise, prior.categories)
-        outputs = prior.categories.points if outputs is None and isinstance(prior.categories, Places) else outputs
+        if outputs is None and isinstance(prior.categories, Places) and objective.takes_outputs:
+            outputs = prior.categories.points
     elif prior.period is not None:
         promise = _round(promise, prior.period)
         outputs = prior.knots if outputs is None else outputs  # the values themselves, as of places

@@ -179,6 +179,9 @@ class Objective(ABC):
     of_distance = False
     """Whether values may be on a circle or in the plane, between which there is a distance and which have no mean."""
 
+    of_two_columns = False
+    """Whether values may be in the plane as two columns' values, though no distance matters."""
+
     promises: tuple[type[Promise], ...] = (Pure,)
     """The kinds of privacy that it has a program for."""
 

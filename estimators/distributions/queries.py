@@ -1,9 +1,12 @@
-r"""Linear queries of a distribution from the reports of one table: unbiased answers, each with its interval.
+r"""Linear queries of a distribution from reports: unbiased answers, each with its interval.
 
 A query w asks for sum_x w_x f_x, f the frequencies of the knots. With the table P (n, m) and fixed weights pi of the
 knots, the numbers a = W M^+ P / mu for each output, mu = pi P and M = P diag(1 / mu) P^T, have the mean w_x at every
 knot x if the reports tell the query at all, and of all such numbers the least variance at pi. Their average over the
 reports is the answer; its error is their scatter, less that of the values where it is about these very users.
+
+Where users report to several services, a user's numbers are averaged with weights of one over the variance that each
+service's have at pi, as the population method of means does; then users are averaged, whichever services they chose.
 
 Source: weighted least squares, as in `estimators/frequencies/decoder`; of queries McKenna, Maity, Mazumdar and Miklau
 (2020), "A workload-adaptive mechanism for linear queries under local differential privacy".
@@ -20,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
 from ..counting.counts import ReportCounts
+from ..counting.group import ReportGroup
 from ..estimate import Estimate, check_target
 from ..intervals import CONFIDENCE, Interval, normal_interval
 from ..means.unbiasing import RANK_TOLERANCE, UNBIASED_TOLERANCE, normalised
@@ -64,16 +68,18 @@ class QueriesEstimate(Estimate):
 def estimate_queries(
     counts: ReportCounts, queries: ArrayLike, *, prior: ArrayLike | None = None, target: Target = "population"
 ) -> QueriesEstimate:
-    """Answer linear queries of the distribution on the knots of one table, without bias.
+    """Answer linear queries of the distribution on the knots of tables, without bias.
 
     Parameters
     ----------
     counts : ReportCounts
-        Of one table, at least two reports. A value between knots counts as the two beside it, as it was rounded.
+        Of one service or of several whose tables have the same knots, of at least two users. A value between knots
+        counts as the two beside it, as it was rounded.
     queries : (q, n) array_like
         Weights of the n knots.
     prior : (n,) array_like, optional
-        Weights of the knots that the variance is to be least at. Default: the table's prior, or equal weights.
+        Weights of the knots that the variance is to be least at. Default: the table's prior, or equal weights; of
+        several tables, the average of these.
     target : {"population", "users"}
         Whose distribution it is: of "users" the scatter of their own values is left out.
 
@@ -84,8 +90,8 @@ def estimate_queries(
     Raises
     ------
     InputError
-        Counts of several tables or of fewer than two reports, queries that do not fit the knots, or ones that the
-        table's reports do not tell.
+        Counts of other things than numbers, of rounds, of tables whose knots differ or of fewer than two users,
+        queries that do not fit the knots, or ones that the reports of some table do not tell.
 
     Example
     -------
@@ -100,24 +106,71 @@ def estimate_queries(
     (array([0.6 , 0.89, 1.  ]), array([0.023, 0.018, 0.   ]))
     """
     check_target(target)
-    if not isinstance(counts, ReportCounts) or len(counts.services) > 1:
-        raise InputError("queries are answered from the counts of one table's reports, count(table, reports)")
+    if not isinstance(counts, ReportCounts):
+        raise InputError("queries are answered from the counts of reports of numbers, count(table, reports)")
+    counts.require_one_time("an answer to queries")
+    counts.require_reports()
     if counts.n_users < 2:
-        raise InputError(f"reports must be at least 2 for a standard error, got {counts.n_users}")
-    table = counts.mechanisms[0]
-    asked = np.asarray(queries, dtype=np.float64)
-    if asked.ndim != 2 or asked.shape[1] != table.knots.size or not np.isfinite(asked).all():
-        raise InputError(f"queries must be finite, a column for each of {table.knots.size} knots, got {asked.shape}")
-    weights = np.ones(table.knots.size) if table.prior is None else table.prior.weights
-    weights = normalised("prior", table.knots.size, weights if prior is None else prior)
-    law, shares = table.statistic.law, counts.reports_of(0) / counts.n_users
+        raise InputError(f"users must be at least 2 for a standard error, got {counts.n_users}")
+    knots = counts.mechanisms[0].knots
+    if (other := [s.name for s in counts.services if not np.array_equal(s.mechanism.knots, knots)]) != []:
+        raise InputError(f"tables must have the same knots for queries of several, got others in {other[0]!r}")
+    asked = checked_queries(queries, knots.size)
+    each = [np.ones(knots.size) if table.prior is None else table.prior.weights for table in counts.mechanisms]
+    weights = normalised("prior", knots.size, np.mean(each, axis=0) if prior is None else prior)
+    laws = [table.statistic.law for table in counts.mechanisms]
     of_users = target == "users"  # whose own scatter is a query of squares, less the squared answer
-    numbers = numbers_of(np.vstack([asked, asked**2]) if of_users else asked, law, weights)
-    averages = numbers @ shares
-    value = averages[: len(asked)]
-    scatter = numbers[: len(asked)] ** 2 @ shares - (averages[len(asked) :] if of_users else value**2)
-    error = np.sqrt(np.maximum(scatter, 0.0) / (counts.n_users - 1))
-    return QueriesEstimate(value, error, counts.n_users, target=target)
+    wanted = np.vstack([asked, asked**2]) if of_users else asked
+    decoders = [numbers_of(wanted, law, weights) for law in laws]
+    precisions = [1 / _noise(numbers, wanted, law, weights) for numbers, law in zip(decoders, laws, strict=True)]
+    averages, squares = np.zeros(len(wanted)), np.zeros(len(asked))
+    for group in counts.groups:
+        numbers = _of_group(group, decoders, precisions)
+        averages += numbers @ group.counts / counts.n_users
+        squares += numbers[: len(asked)] ** 2 @ group.counts / counts.n_users
+    return answers_of(averages, squares, len(asked), counts.n_users, target)
+
+
+def answers_of(averages: np.ndarray, squares: np.ndarray, many: int, n: int, target: Target) -> QueriesEstimate:
+    """Return answers by the averages of users' numbers, of queries and then of their squares, and the mean squares."""
+    value = averages[:many]
+    scatter = squares - (averages[many:] if target == "users" else value**2)
+    return QueriesEstimate(value, np.sqrt(np.maximum(scatter, 0.0) / (n - 1)), n, target=target)
+
+
+def checked_queries(queries: ArrayLike, values: int) -> np.ndarray:
+    """Return queries as numbers (q, n), or raise InputError for ones that are not, or not of so many values.
+
+    Example
+    -------
+    >>> checked_queries([[1, 0]], 2)
+    array([[1., 0.]])
+    """
+    asked = np.asarray(queries, dtype=np.float64)
+    if asked.ndim != 2 or asked.shape[1] != values or not np.isfinite(asked).all():
+        raise InputError(f"queries must be finite, a column for each of {values} values, got {asked.shape}")
+    return asked
+
+
+LEAST_NOISE = 1e-12
+"""Variance below which a query's numbers are without noise, as of a query that all values answer alike."""
+
+
+def _noise(numbers: np.ndarray, queries: np.ndarray, law: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the variance (q,) that a report adds to each answer, given its user's value, averaged by the weights."""
+    return np.maximum(numbers**2 @ (weights @ law) - queries**2 @ weights, LEAST_NOISE)
+
+
+def _of_group(group: ReportGroup, decoders: Sequence[np.ndarray], precisions: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the numbers (q, k) of users of the same services, for each combination of their outputs."""
+    total = np.sum([precisions[j] for j in group.services], axis=0)
+    return np.sum(
+        [
+            (precisions[j] / total)[:, None] * decoders[j][:, column]
+            for j, column in zip(group.services, group.outputs.T, strict=True)
+        ],
+        axis=0,
+    )
 
 
 def numbers_of(queries: np.ndarray, law: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -89,7 +89,7 @@ class Categories(BundleKind[CategoricalMechanism]):
 
     @property
     def takes(self) -> tuple[str, ...]:
-        return RANKED
+        return (*RANKED, "--of")
 
     @classmethod
     def design(cls, options: DesignOptions) -> Designed:
@@ -215,6 +215,12 @@ class Categories(BundleKind[CategoricalMechanism]):
         from ....estimators import estimate_frequencies, influence
 
         asked.refuse("for levels of budgets", "--level-column")
+        if asked.of == "queries":
+            from .queries import category_queries_found
+
+            return category_queries_found(counts, asked)
+        if asked.of is not None:
+            raise InputError(f"--of is for tables of numbers, but for queries, got {asked.of}: leave it out")
         method = asked.chosen(*FREQUENCY_METHODS)
         with share_progress(f"estimating by {method}") as update:
             share = _share_of_fit(counts.n_users)

@@ -237,7 +237,7 @@ def told_by_counts(
         made = with_rounds(made, found.rounds, asked)
         return made if drawn_from is not None else with_participation(made, found, asked)
     if asked.of == "queries":
-        from .number_queries import queries_found
+        from .queries import queries_found
 
         return queries_found(counts, asked, {"seconds": time.perf_counter() - started} | told)
     estimate = _fitted(counts, grid, asked)

@@ -200,7 +200,7 @@ class EstimateOptions(ContrastOptions, ReportOptions):
             metavar=f"<{'|'.join(OF)}>",
             autocompletion=_estimates,
             help="What to estimate. Default: mean. quantiles:0.25,0.75 says which; queries:prefix, ranges, moments or "
-            "FILE answers these of one table, without bias. reports:absolute reads each report by itself, by --prior, "
+            "FILE answers these, without bias. reports:absolute reads each report by itself, by --prior, "
             "as what costs least. Of a way over time: each period's mean (default), the average of all, or change.",
         ),
     ] = None

@@ -311,6 +311,9 @@ class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOp
                 raise InputError(f"--workload is told twice, got --objective {asked} beside it: leave one out")
             asked = AskedObjective(asked.name, {"queries": self.workload})
         asked = self.with_assumed(asked)
+        if self.of_places and asked.name == "workload":
+            self.refuse("for a --loss of places", "--loss", "--biased", "--outputs")
+            return asked
         if not self.of_one_report:
             return asked
         worst = asked.told.get("worst", 1.0)

@@ -42,7 +42,17 @@ class DesignKind(Enum):
     CATEGORIES = "categories", (*_CATEGORIES, "--tolerance", "--privacy", "--loss", "--objective")
     PLACES = (
         "places",
-        ("--prior", "--privacy", "--objective", "--loss", "--biased", "--outputs", "--tolerance", "--uniform-share"),
+        (
+            "--prior",
+            "--privacy",
+            "--objective",
+            "--loss",
+            "--biased",
+            "--outputs",
+            "--tolerance",
+            "--uniform-share",
+            "--workload",
+        ),
     )
     LEVELS_OF_CATEGORIES = "levels of categories", (*_CATEGORIES, *_LEVELS)
     PAIRS = "pairs", _PAIRS

@@ -32,7 +32,28 @@ QUERIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 OF_LABELS = ("prefix", "ranges")
 """Names of those that need an order, and no distance."""
 
-SAYS = "prefix (shares up to each value), ranges (of all ranges), moments (mean and mean square on [-1, 1]), or a FILE"
+
+def _marginals(points: np.ndarray) -> np.ndarray:
+    return np.vstack([(np.unique(column)[:, None] == column).astype(float) for column in points.T])
+
+
+def _moments_of_two(points: np.ndarray) -> np.ndarray:
+    low, high = points.min(0), points.max(0)
+    x, y = ((2 * points - low - high) / np.where(high > low, high - low, 1.0)).T
+    return np.vstack([x, y, x**2, y**2, x * y])
+
+
+OF_PLACES: dict[str, Callable[[np.ndarray], np.ndarray]] = {"marginals": _marginals, "moments": _moments_of_two}
+"""By name, of the points (n, 2) that values are, two columns' values in each: the shares of each column's values, x's
+and then y's; the means of x, y, their squares and their product, each column on its range as [-1, 1]."""
+
+NAMES = {**QUERIES, **OF_PLACES}
+"""All names, of whichever values."""
+
+SAYS = (
+    "prefix (shares up to each value), ranges (of all ranges), moments (mean and mean square on [-1, 1]); of a prior "
+    "of x and y marginals (shares of each column's values) and moments (with the product); or a FILE"
+)
 """Of the names, for help."""
 
 
@@ -42,7 +63,8 @@ def queries_of(asked: str | ArrayLike, places: np.ndarray, *, labels: bool = Fal
     Parameters
     ----------
     asked : str or (q, n) array_like
-    places : (n,) ndarray
+    places : (n,) or (n, 2) ndarray
+        The latter of points, which are values of two columns.
     labels : bool
         Whether values are labels in an order, without places.
 
@@ -57,16 +79,18 @@ def queries_of(asked: str | ArrayLike, places: np.ndarray, *, labels: bool = Fal
     [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]]
     """
     if isinstance(asked, str):
-        if asked not in (known := OF_LABELS if labels else tuple(QUERIES)):
-            raise InputError(f"a workload must be {', '.join(known)}, or numbers of your own, got {asked!r}")
-        return QUERIES[asked](places)
+        named = QUERIES if places.ndim == 1 else OF_PLACES
+        if asked not in (known := OF_LABELS if labels else tuple(named)):
+            hint = ": marginals are of a prior with columns x, y, weight" if asked == "marginals" else ""
+            raise InputError(f"a workload must be {', '.join(known)}, or numbers of your own, got {asked!r}{hint}")
+        return named[asked](places)
     try:
         matrix = np.asarray(asked, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"a workload must be numbers, got: {error}") from None
-    if matrix.ndim != 2 or matrix.shape[1] != places.size or not np.isfinite(matrix).all():
+    if matrix.ndim != 2 or matrix.shape[1] != len(places) or not np.isfinite(matrix).all():
         raise InputError(
-            f"a workload must be finite numbers, queries x {places.size} values, got shape {matrix.shape}: write a row "
+            f"a workload must be finite numbers, queries x {len(places)} values, got shape {matrix.shape}: write a row "
             "for each query, in the order of the prior"
         )
     return matrix

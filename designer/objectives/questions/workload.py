@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from ....mechanisms.categorical.table import CategoricalTable
 from ....mechanisms.errors import InputError
+from ....mechanisms.spaces.places import Places
 from ....mechanisms.statistics import Outputs, Supports, unread
 from ....mechanisms.table.provenance import Provenance
 from ....mechanisms.table.table import TabulatedMechanism
@@ -19,10 +20,10 @@ from ....solvers.frequency.workload import certified_workload_bound, sampling_er
 from ...priors.categorical import CategoricalPrior
 from ...priors.prior import Prior
 from ..base import Objective, Problem, Solution, Told
-from ..information_solution import placed_outputs
+from ..information_solution import LEAST_DISTANCE, placed_outputs
 from ..losses import known_or_read
 from ..registry import Asker
-from .queries import QUERIES, queries_of
+from .queries import NAMES, queries_of
 
 MAX_COLUMNS = 4000
 """Outputs of a table at most."""
@@ -55,7 +56,8 @@ class Workload(Objective):
     Parameters
     ----------
     queries : str or (q, n) array_like
-        "prefix", "ranges" (all n(n + 1)/2, weight 1), "moments" (mean and mean square on the domain as [-1, 1]), or
+        "prefix", "ranges" (all n(n + 1)/2, weight 1), "moments" (mean and mean square on the domain as [-1, 1]), of
+        places, two columns' values, "marginals" (shares of each column's values) and "moments" (with the product), or
         weights of the frequencies in the order of the prior. Rows may depend on each other, and be fewer than values.
 
     Raises
@@ -81,11 +83,12 @@ class Workload(Objective):
 
     nobody = "no mechanism on these values"
     takes = (Prior, CategoricalPrior)
+    of_two_columns = True
     tolerance = 1e-2  # sums of many errors; priors are not known better
 
     @classmethod
     def of_options(cls, options: Mapping[str, Any], asker: Asker) -> Workload:
-        return cls(known_or_read(str(options.get("queries", "prefix")), QUERIES, "a workload"))
+        return cls(known_or_read(str(options.get("queries", "prefix")), NAMES, "a workload"))
 
     @property
     def key(self) -> str:
@@ -157,6 +160,8 @@ class Workload(Objective):
 
     def _queries(self, problem: Problem) -> np.ndarray:
         if isinstance(problem.prior, CategoricalPrior):
+            if isinstance(named := problem.prior.categories, Places):
+                return queries_of(self.queries, named.points)
             return queries_of(self.queries, np.arange(problem.prior.weights.size), labels=True)
         return queries_of(self.queries, problem.unit.knots)
 
@@ -166,8 +171,22 @@ def _mechanism(
 ) -> TabulatedMechanism | CategoricalTable:
     prior = problem.prior
     if isinstance(prior, CategoricalPrior):
-        return CategoricalTable.from_probabilities(prior.categories, probabilities, problem.epsilon, provenance=origin)
+        named, outputs = prior.categories, None
+        if isinstance(named, Places):
+            outputs = _places_of_outputs(named, problem.solved.weights, probabilities)
+        return CategoricalTable.from_probabilities(
+            named, probabilities, problem.epsilon, provenance=origin, outputs=outputs
+        )
     places, columns = placed_outputs(prior.knots, problem.solved.weights, probabilities)
     return TabulatedMechanism.from_points(
         prior.knots, places, columns, problem.epsilon, provenance=origin, units=prior.units
     )
+
+
+def _places_of_outputs(named: Places, weights: np.ndarray, probabilities: np.ndarray) -> Places:
+    """Return a place for each output (n, m): the mean of the value given the report; alike ones are moved apart."""
+    means = (weights[:, None] * probabilities).T @ named.points / (weights @ probabilities)[:, None]
+    step = LEAST_DISTANCE * max(float(np.ptp(named.points, axis=0).max()), LEAST_DISTANCE)
+    _, alike = np.unique(np.round(means / step), axis=0, return_inverse=True)
+    before = np.array([np.count_nonzero(alike[:k] == one) for k, one in enumerate(alike.ravel())])
+    return Places(means + np.outer(before * step / (len(means) + 1), [1.0, 0.0]))

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from optldp.designer import METHODS, Prior, Variance, compare, design
+from optldp.designer import METHODS, Information, Prior, Variance, compare, design
 from optldp.designer.comparison import compare as comparison
+from optldp.designer.objectives import AtMost
 from optldp.estimators import influence
 from optldp.mechanisms import InputError
 
@@ -89,3 +90,14 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_solved(epsilons, 
     monkeypatch.setattr(comparison, "judged_rows", None)
     with pytest.raises(InputError, match=says):
         compare(PRIOR, epsilons, methods=methods)
+
+
+@pytest.mark.slow
+def test_few_outputs_are_rows_beside_the_optimum_and_more_of_them_are_no_worse():
+    few = [AtMost(2), AtMost(3)]
+    rows = compare(PRIOR, [1.0], methods=["optimal"], outputs=few, uniform_share=0.0)
+    assert [row.method for row in rows] == ["optimal", "at-most-2", "at-most-3"]
+    assert rows[0].value < rows[2].value < rows[1].value
+    assert rows[1].value == design(PRIOR, 1.0, outputs=few[0], uniform_share=0.0).value
+    refused = compare(PRIOR, [1.0], methods=["optimal"], outputs=few, objective=Information())[1]
+    assert "few outputs are placed for variances" in str(refused.error)

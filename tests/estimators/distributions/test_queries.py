@@ -5,7 +5,8 @@ import pytest
 from optldp import count
 from optldp.designer import Prior, design
 from optldp.designer.objectives import Workload
-from optldp.estimators import ReportCounts
+from optldp.estimators import ReportCounts, Service
+from optldp.estimators.counting.group import NOT_REPORTED
 from optldp.estimators.distributions import estimate_queries
 from optldp.estimators.distributions.queries import numbers_of
 from optldp.mechanisms import InputError, duchi, grr, piecewise
@@ -52,6 +53,30 @@ def test_errors_are_those_of_the_workload():
     assert totals["population"] == pytest.approx(made.value + made.evidence.sampling, rel=5e-3)
 
 
+@pytest.mark.parametrize("target", ["population", "users"])
+def test_two_services_of_one_law_are_one_service_of_half_the_noise(target):
+    """All combinations of reports as often as the law makes them: the users' scatter stays, the noise is halved."""
+    joint = np.einsum("x,xi,xj->ij", FREQUENCIES, TABLE.probabilities, TABLE.probabilities)
+    pairs = np.rint(joint * 10**5).astype(int)
+    outputs = np.repeat(np.indices(pairs.shape).reshape(2, -1).T, pairs.ravel(), axis=0)
+    counts = ReportCounts.from_outputs([Service(name, TABLE) for name in "ab"], outputs)
+    both, alone = (estimate_queries(one, np.tri(6)[:5], target=target) for one in (counts, counts.only([0])))
+    assert both.value == pytest.approx(np.cumsum(FREQUENCIES)[:5], abs=1e-4)
+    own = np.cumsum(FREQUENCIES)[:5] * (1 - np.cumsum(FREQUENCIES)[:5]) * (target == "population")
+    noise = [one.std_error**2 * one.n - own for one in (both, alone)]
+    assert noise[0] == pytest.approx(noise[1] / 2, rel=1e-2)
+    users = np.random.default_rng(30).random(len(outputs)) < 0.5  # half of them report to the first alone
+    some = np.where(users[:, None] & [False, True], NOT_REPORTED, outputs)
+    mixed = estimate_queries(ReportCounts.from_outputs(counts.services, some), np.tri(6)[:5], target=target)
+    assert mixed.std_error**2 * mixed.n - own == pytest.approx((noise[0] + noise[1]) / 2, rel=2e-2)
+
+
+def test_tables_of_other_knots_are_refused():
+    services = [Service("a", TABLE), Service("b", grr(KNOTS[[0, 2, 5]], 1.0))]
+    with pytest.raises(InputError, match="the same knots for queries of several, got others in 'b'"):
+        estimate_queries(ReportCounts.from_outputs(services, [[0, 0], [1, 2]]), np.tri(6))
+
+
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("target", ["population", "users"])
 def test_intervals_cover_as_often_as_they_say(target):
@@ -70,7 +95,7 @@ def test_intervals_cover_as_often_as_they_say(target):
 @pytest.mark.parametrize(
     ("queries", "says"),
     [
-        (np.tri(5), "a column for each of 6 knots, got (5, 5)"),
+        (np.tri(5), "a column for each of 6 values, got (5, 5)"),
         (np.full((1, 6), np.inf), "must be finite"),
         (np.eye(6), "got 6 that are not, the first being number 1"),
     ],

@@ -90,7 +90,7 @@ def test_the_command_takes_names_and_files(optldp, asked, tmp_path):
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (("--workload", "cubes"), "a workload must be one of prefix, ranges, moments, or a file of numbers"),
+        (("--workload", "cubes"), "a workload must be one of prefix, ranges, moments, marginals, or a file"),
         (("--workload", "prefix", "--method", "grr"), "--method is of no use to a table for a workload"),
         (("--workload", "prefix", "--biased"), "needs --objective expected, minimax, trade-off, got workload"),
     ],

@@ -26,7 +26,6 @@ ROOT = Path(__file__).resolve().parents[1]
 QUESTIONS = Path(__file__).with_name("search.toml")
 
 FIELD = "document.querySelector('input.md-search__input')"
-RESULTS = "document.querySelectorAll('.md-search-result__list > li')"
 READY = f"{FIELD} && document.querySelector('.md-search-result__meta').textContent.includes('Type')"
 
 ASK = (
@@ -37,9 +36,10 @@ ASK = (
     "    await new Promise(done => setTimeout(done, 10)); };"
     "  const meta = document.querySelector('.md-search-result__meta');"
     "  say(''); await until(() => meta.textContent.includes('Type'));"
-    "  say(%s); await until(() => !meta.textContent.includes('Type'));"
-    "  await new Promise(done => setTimeout(done, 30));"
-    "  return [...%s].slice(0, 3).map(e => e.querySelector('a').pathname); })()"
+    "  const list = () => [...document.querySelectorAll('.md-search-result__list > li')];"
+    "  say(%s); await until(() => list().length || /^No /.test(meta.textContent.trim()));"
+    "  await new Promise(done => setTimeout(done, 60));"
+    "  return list().slice(0, 3).map(e => e.querySelector('a').pathname); })()"
 )
 
 
@@ -76,7 +76,7 @@ def not_found(site: Path) -> list[str]:
         browser.resize(1280, 844, phone=False, scale=1)
         browser.open(f"http://127.0.0.1:{server.server_port}/index.html", READY)
         for wording, pages in asked():
-            found = [path.strip("/") for path in browser.run(ASK % (FIELD, json.dumps(wording), RESULTS))]
+            found = [path.strip("/") for path in browser.run(ASK % (FIELD, json.dumps(wording)))]
             if not found or found[0] not in pages:
                 wrong.append(f"{wording}: {', '.join(found) or 'nothing'}; wanted {', '.join(pages)}")
     server.shutdown()

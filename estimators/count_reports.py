@@ -282,7 +282,10 @@ class _Labels(_Numbers):
         if useless := [name for name, value in options.items() if value not in (None, False) and name != "progress"]:
             raise InputError(f"{useless[0]} is for tables and attributes, got categories: leave it out")
         if len(services) != 1 or len(services[0]) != 2:
-            raise InputError(f"categories are of one service, got {len(services)}: count each by itself")
+            raise InputError(
+                "services, whose users are matched, must all be of tables of numbers or all of several attributes, got "
+                f"{len(services)} of categories: count their reports by themselves"
+            )
         mechanism, reports = services[0]
         if is_lazy(reports):
             return collected.collect_lazily(mechanism, reports, column=column)

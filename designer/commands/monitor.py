@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from ...mechanisms.errors import InputError
@@ -116,6 +115,8 @@ def _look(kind: Kind, days: DayCounts) -> dict[str, Any]:
 
 
 def _drift(table: str, days: DayCounts) -> Drift:
+    import numpy as np
+
     from ...estimators.days import drift_of
     from ...estimators.reading.columns.simulated_columns import BIT, COUNTED, OUTPUT, SUPPORTS, USERS
 

@@ -110,6 +110,7 @@ ASKED = {
     "evaluate": ["evaluate", "mech.json", "--on", *INCOME],
     "plan": ["plan", *INCOME, "--knots", 5, "--n", 1000, "--error", 4],
     "two-phase": ["two-phase", *INCOME, "--range", 0, 100, "--knots", 5, "--epsilon", 1, "--seed", 1],
+    "monitor": ["monitor", "mech.json", "counts"],
     "advise": ["advise", *INCOME, "--knots", 5, "--epsilon", 1, "--n", 300, "--estimator", "ua"],
 }
 """What is asked here of commands whose examples take long or prove more."""
@@ -172,8 +173,13 @@ class TestUsage:
 
 class TestStreams:
     @pytest.fixture(autouse=True)
-    def reports(self, table, optldp):
+    def reports(self, table, optldp, request):
         assert optldp(*arguments("perturb")).exit_code == 0
+        if "monitor" in request.node.name:
+            day = ("--as", "index", "--day", "2026-05-01", "--seed", 1, "--out", "day.csv")
+            assert optldp("perturb", "mech.json", *INCOME, *day).exit_code == 0
+            counted = ("day.csv", "--by", "table,day", "--today", "2026-05-02", "--out", "counts")
+            assert optldp("count", "mech.json", *counted).exit_code == 0
 
     @pytest.mark.sampled(2)
     @pytest.mark.parametrize("command", COMMANDS)

@@ -182,9 +182,9 @@ class TestCount:
         assert count(sources, key="user").n_users == 3
 
     def test_what_cannot_be_counted_is_refused(self, tmp_path):
-        with pytest.raises(InputError, match="files, keys and options are for tables and attributes"):
+        with pytest.raises(InputError, match="files are for bits of many categories"):
             count(JOBS, tmp_path / "reports.csv")
-        with pytest.raises(InputError, match="files, keys and options are for tables and attributes"):
+        with pytest.raises(InputError, match="key is for tables and attributes"):
             count(JOBS, [0, 1], key="user")  # pyright: ignore[reportCallIssue, reportArgumentType] -- what is tested
         with pytest.raises(InputError, match="a mechanism, or a list of services, must be given"):
             count("x", [0])  # pyright: ignore[reportCallIssue, reportArgumentType] -- what is tested

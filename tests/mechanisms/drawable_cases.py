@@ -27,6 +27,7 @@ from optldp.mechanisms.spaces.levels import HeldAtLevels
 from optldp.mechanisms.spaces.pairs import SampledPairs, sampled_pairs
 from optldp.mechanisms.table.exact_sampling import ordered_bits, rounded
 
+from .drawable_records import feature_cases, way_cases
 from .drawable_tables import (
     Case,
     booked_report,
@@ -534,4 +535,6 @@ def all_cases() -> list[Case]:
         *bundle_cases(),
         *floor_cases(),
         *function_cases(),
+        *way_cases(),
+        *feature_cases(),
     ]

@@ -254,9 +254,9 @@ def _of_features(asked: PlanOptions) -> None:
     for note in notes:
         say(note)
     if asked.out is not None:
-        say_wrote(asked.out, "a mechanism of features")
+        say_wrote(asked.out, f"a mechanism for a {made.target}")
     facts: dict[str, Any] = {
-        "for": made.mechanism.target,
+        "for": made.target,
         "epsilon": asked.epsilon,
         **people_of(made, asked.n, asked.error),
         "table": asked.out and str(asked.out),
@@ -265,7 +265,7 @@ def _of_features(asked: PlanOptions) -> None:
         print_json(facts)
         return
     print_facts(
-        f"{facts['people']:,} reports, for {made.mechanism.target}",
+        f"{facts['people']:,} reports, for {made.target}",
         [(name, readable(value)) for name, value in facts.items() if value is not None],
     )
 

@@ -3,3 +3,4 @@ from .design import FeaturesDesign as FeaturesDesign
 from .design import people_of as people_of
 from .pilot import Pilot as Pilot
 from .regression import design_regression as design_regression
+from .table import design_table as design_table

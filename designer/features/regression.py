@@ -130,7 +130,7 @@ def design_regression(
     }
     made = Features(ordered, features, epsilon, "regression", told)
     variances = (step**2 @ (np.array(noise) / shares)) * units**2
-    return FeaturesDesign(made, names, variances, opened, off_low, off_high)
+    return FeaturesDesign(made, names, variances, opened, off_low, off_high, "regression")
 
 
 def _least_squares(z: np.ndarray, weights: np.ndarray, names: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:

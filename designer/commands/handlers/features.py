@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ....estimators.reading.columns.number_cells import read_sparse_column
+from ....estimators.reading.columns.texts import missing_texts, read_texts
 from ....mechanisms.errors import InputError
 from ....mechanisms.exactness.verification import verify
 from ....mechanisms.features import Features
 from ..options.kind import DesignKind
 from ..output.output import readable
-from ..output.prior import SENSITIVE
+from ..output.prior import LABELS_DISCLOSED, SENSITIVE
 from .attributes import attribute_range
 from .bundle import BundleKind
 from .kind import Designed, Found, Held, Layout, Part, Rows
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 FEATURE, REPORT = "feature", "report"
 """Columns of a report."""
+
+TOLD = ("value", "std_error", "low", "high")
+"""Of each cell, beside its values of both columns."""
 
 FEW_RECORDS = 100
 """Of a survey below which its own chance errors are larger than what it is good for."""
@@ -144,6 +148,8 @@ def features_design(
     from ...features import design_association, design_regression
 
     target, told = options.for_what
+    if target == "table":
+        return _table_design(options, data, epsilon, drop_missing=drop_missing), [] if public else [LABELS_DISCLOSED]
     box = dict(map(attribute_range, options.attributes or ()))
     if len(box) < len(options.attributes or ()):
         raise InputError("columns must differ, got one twice: name each once")
@@ -167,18 +173,58 @@ def features_design(
     return made, notes
 
 
-def survey(data: Path, box: Mapping[str, tuple[float, float]], *, clip: bool, drop_missing: bool) -> Pilot:
-    """Return the records of a survey that have all columns; InputError for ones that lack some, or lie outside."""
-    from ...features import Pilot
+def _table_design(options: FeaturesOptions, data: Path | None, epsilon: float, *, drop_missing: bool) -> FeaturesDesign:
+    """Return the mechanism of the cells of both columns, whose values are those of a survey."""
+    from ...features import design_table
 
-    columns = np.column_stack([read_sparse_column(data, name) for name in box])
-    whole = ~np.isnan(columns).any(axis=1)
+    names = options.attributes or []
+    if with_range := [name for name in names if "=" in name]:
+        raise InputError(f"columns of a table have values and no range, got {with_range[0]!r}: name it alone")
+    if len(set(names)) != 2:
+        raise InputError(f"a table is of two columns, got {len(set(names))}: name two, as --column sex --column job")
+    if taken := [name for name in names if name in TOLD]:
+        raise InputError(f"columns of a table must not be called as what is told of cells, got {taken[0]!r}: rename it")
+    if data is None:
+        raise InputError("a table needs a survey, whose values of the columns are its rows and columns: name one")
+    codes, columns = [], {}
+    for name, texts in zip(names, whole_texts(data, names, drop_missing=drop_missing), strict=True):
+        values, where = np.unique(texts.astype(str), return_inverse=True)
+        if len(values) < 2:
+            raise InputError(f"column {name!r} must vary, got {values[0]!r} alone: a constant goes with nothing")
+        columns[name] = values.tolist()
+        codes.append(where)
+    shape = tuple(map(len, columns.values()))
+    many = np.bincount(np.ravel_multi_index(codes, shape), minlength=shape[0] * shape[1]).reshape(shape)
+    return design_table(columns, epsilon, many / many.sum())
+
+
+def whole_texts(data: Path, names: Sequence[str], *, drop_missing: bool) -> list[np.ndarray]:
+    """Return the columns of text of the records that have all; InputError for ones that lack some."""
+    texts = read_texts(data, names)
+    whole = ~np.array([missing_texts(each) for each in texts]).any(axis=0)
+    _require_whole(data, whole, drop_missing=drop_missing)
+    return [each[whole] for each in texts]
+
+
+def _require_whole(data: Path, whole: np.ndarray, *, drop_missing: bool) -> None:
+    """Raise InputError for records that lack a column, unless they are dropped, and where none is left."""
+    if not whole.any():
+        raise InputError(f"a record of {str(data)!r} must have all columns, got none that has")
     if not drop_missing and not whole.all():
         first = int(np.argmin(whole)) + 1
         raise InputError(
             f"records of {str(data)!r} must have all columns, got {int((~whole).sum())} without, the first in row "
             f"{first}: correct them, or --drop-missing"
         )
+
+
+def survey(data: Path, box: Mapping[str, tuple[float, float]], *, clip: bool, drop_missing: bool) -> Pilot:
+    """Return the records of a survey that have all columns; InputError for ones that lack some, or lie outside."""
+    from ...features import Pilot
+
+    columns = np.column_stack([read_sparse_column(data, name) for name in box])
+    whole = ~np.isnan(columns).any(axis=1)
+    _require_whole(data, whole, drop_missing=drop_missing)
     held = columns[whole]
     if clip:
         held = np.clip(held, *np.array(list(box.values())).T)

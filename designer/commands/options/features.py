@@ -20,6 +20,7 @@ FOR = {
     "correlation": Taken("correlation:clip=2", (_CLIP,)),
     "covariance": Taken("covariance:clip=2", (_CLIP,)),
     "regression": Taken("regression:clip=2", (_CLIP,)),
+    "table": Taken("table"),
 }
 """What several columns of a record may be reported for, and what it may be told."""
 

@@ -168,7 +168,8 @@ def plan_command(asked: PlanOptions) -> None:
     if asked.for_text is not None:
         _of_features(asked)
         return
-    asked.refuse("for what one report of several columns is for, with --for", "--attribute", "--rank", "--response")
+    for_several = ("--attribute", "--rank", "--response", "--group")
+    asked.refuse("for what one report of several columns is for, with --for", *for_several)
     mixing = asked.mixing(asked.n, asked.epsilon)
     if mixing is not None:
         asked.refuse("found by --central-epsilon and --n", "--error")

@@ -163,7 +163,7 @@ def people_of(made: FeaturesDesign, people: int | None, error: float | None = No
     >>> people_of(made, 10)
     Traceback (most recent call last):
         ...
-    optldp.mechanisms.errors.InputError: a correlation must be told within 0.5 to say anything, got a standard error \
+    optldp.mechanisms.errors.InputError: correlation must be told within 0.5 to say anything, got a standard error \
 of 0.68 with 10 people: it takes 19, or a larger epsilon
     """
     if error is not None and not 0 < error < math.inf:
@@ -184,7 +184,7 @@ of 0.68 with 10 people: it takes 19, or a larger epsilon
     found = float(made.std_errors(people).max())
     if found > made.hopeless:
         raise InputError(
-            f"a {made.target} must be told within {made.hopeless:.3g} to say anything, got a standard error of "
+            f"{made.target} must be told within {made.hopeless:.3g} to say anything, got a standard error of "
             f"{found:.2g} with {people:,} people: it takes {made.people(made.hopeless):,}, or a larger epsilon"
         )
     return facts | {"error": found, "people": people, "worth_open_records": made.worth(people)}

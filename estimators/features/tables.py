@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
 from ..intervals import CONFIDENCE, normal_quantile
-from .estimate import fieller
+from .fieller import fieller
 
 
 @dataclass(frozen=True)

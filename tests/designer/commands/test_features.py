@@ -88,6 +88,25 @@ def test_what_is_no_table_is_one_line(optldp, labels, asked, says):
     assert done.stderr.count("\n") == 1
 
 
+def test_groups_have_means(optldp):
+    rng = np.random.default_rng(1)
+    groups = rng.integers(3, size=4000)
+    values = np.clip(np.round(30 + 10 * groups + rng.normal(size=4000) * 8, -1), 0, 80)
+    rows = (f"town {'abc'[g]},{y:g}\n" for g, y in zip(groups, values, strict=True))
+    Path("survey.csv").write_text("g,y\n" + "".join(rows))
+    asked = ("survey.csv", "--for", "group-means", "--group", "g", "--column", "y=0:80", "--epsilon", 4, "--public")
+    assert optldp("design", *asked, "--out", "two.json").exit_code == 0
+    assert optldp("perturb", "two.json", "survey.csv", "--seed", 1, "--out", "reports.csv").exit_code == 0
+    told = json.loads(optldp("estimate", "two.json", "reports.csv", "--json").stdout)
+    assert [each["name"] for each in told["groups"]] == ["town a", "town b", "town c"]
+    for place, each in enumerate(told["groups"]):
+        assert each["low"] < values[groups == place].mean() < each["high"] < each["low"] + 6
+    said = optldp("design", *asked[:-2], 0.1, "--n", 20, "--public").stderr
+    assert "group-means must be told within" in said
+    said = optldp("design", "survey.csv", "--for", "group-means", "--column", "y=0:80", "--epsilon", 1).stderr
+    assert "means of groups need --group" in said
+
+
 def test_both_spellings_of_a_column_are_one(optldp, survey):
     spelt = [word.replace("--column", "--attribute") if isinstance(word, str) else word for word in ASKED]
     one, other = (optldp("plan", *asked, "--error", 0.1, "--json").stdout for asked in (ASKED, spelt))

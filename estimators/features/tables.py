@@ -28,6 +28,11 @@ class IndependenceTest:
     degrees : int
     p : float
         Chance of as large a statistic if they are independent.
+
+    Example
+    -------
+    >>> IndependenceTest(3.84, 1, 0.05).degrees
+    1
     """
 
     statistic: float

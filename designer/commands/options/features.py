@@ -47,7 +47,7 @@ class FeaturesOptions(Options):
             metavar=f"<{'|'.join(FOR)}>",
             help="What one report of several columns (--column NAME=LO:HI each) is for. With DATA, a survey, users "
             "report the influence function, columns cut at two standard deviations (correlation:clip=inf: not at all; "
-            "with --n as errs least), without it one of the columns' moments.",
+            "with --n as errs least), without it one of the columns' moments. table: of labels, --column NAME each.",
         ),
     ] = None
     rank: Annotated[

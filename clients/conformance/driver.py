@@ -45,7 +45,7 @@ def fault_of(vector: Vector, line: str) -> str:
 
     Example
     -------
-    >>> refused = Vector("a sum one above", {"do": "read"}, accepted=False)
+    >>> refused = Vector("a sum one above", "tables", {"do": "read"}, accepted=False)
     >>> fault_of(refused, '{"accepted": true}')
     'must be refused, got accepted'
     >>> fault_of(refused, '{"accepted": false, "reason": "row 0 must sum to 2^53 exactly"}')

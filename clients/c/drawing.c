@@ -1,0 +1,113 @@
+/* Drawing: from a value and random words of 64 bits to an output and its report (docs/table-format.md). */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "table.h"
+
+#if FLT_EVAL_METHOD != 0 || defined(__FAST_MATH__)
+#error "reports must be computed in doubles, step by step: build without -ffast-math, on 32-bit x86 with -mfpmath=sse"
+#endif
+
+/* Clears what could undo the noise of a report; volatile, so that no compiler leaves it out. */
+static void clear(void *bytes, size_t size) {
+    volatile unsigned char *each = bytes;
+    while (size-- > 0) *each++ = 0;
+}
+
+/* The last knot at or below a value, but at most the last but one; and the weight of the next one in 2^53. */
+static size_t placed(const optldp_table *table, double value, uint64_t *weight) {
+    size_t k = 0, left = table->knots_many - 1;
+    while (left > 1) { /* the knot is among k .. k + left - 1 */
+        size_t half = left / 2;
+        if (table->knots[k + half] <= value) k += half;
+        left -= half;
+    }
+    double share = (value - table->knots[k]) / (table->knots[k + 1] - table->knots[k]);
+    *weight = (uint64_t)nearbyint(share * (double)OPTLDP_WHOLE); /* ties to even, in the rounding mode of all C */
+    return k;
+}
+
+/* The sum of a row up to and with an output. */
+static uint64_t sum_until(const optldp_table *table, size_t row, size_t j) {
+    if (table->sums != NULL) return table->sums[row * table->outputs_many + j];
+    uint64_t start = table->starts[row], edge = table->edges[j];
+    uint64_t common = edge > start ? edge - start : 0;
+    return table->floors[j] + (common < table->width ? common : table->width);
+}
+
+static uint32_t output_of(const optldp_table *table, size_t k, uint64_t weight, const uint64_t words[2]) {
+    size_t row = k + ((words[0] >> 11) < weight), first = 0, left = table->outputs_many;
+    while (left > 1) { /* the first output whose sum is above the word is among first .. first + left - 1 */
+        size_t half = left / 2;
+        if (sum_until(table, row, first + half - 1) <= words[1] >> 11) first += half;
+        left -= half;
+    }
+    return (uint32_t)first;
+}
+
+static int in_domain(const optldp_table *table, double value) {
+    return value >= table->knots[0] && value <= table->knots[table->knots_many - 1]; /* not so of NaN */
+}
+
+optldp_status optldp_index(const optldp_table *table, double value, uint32_t *index) {
+    uint64_t words[2], weight;
+    size_t k;
+    if (!in_domain(table, value)) return OPTLDP_NOT_IN_DOMAIN;
+    if (optldp_random(words, sizeof words) != 0) return OPTLDP_NO_RANDOMNESS;
+    k = placed(table, value, &weight);
+    *index = output_of(table, k, weight, words);
+    clear(words, sizeof words);
+    clear(&weight, sizeof weight);
+    return OPTLDP_OK;
+}
+
+/* Where a report of a cell goes: where it stands, or past the points that it would be taken for. */
+static double past_points(const optldp_table *table, double report) {
+    size_t first = 0, left = table->refuges_many;
+    while (left > 1) {
+        size_t half = left / 2;
+        if (table->hidden[first + half] <= report) first += half;
+        left -= half;
+    }
+    return left == 1 && table->hidden[first] == report ? table->refuges[first] : report;
+}
+
+static double report_of(const optldp_table *table, size_t j, const uint64_t *words) {
+    double low = table->low[j], high = table->high[j], steps = 0.0;
+    if (low == high) return low;
+    if (table->odds_many == 0) {
+        double place = (double)(2 * (words[0] >> 12) + 1) / (double)OPTLDP_WHOLE;
+        double inside = (high - low) * place;
+        double report = low + inside;
+        return past_points(table, report < table->top[j] ? report : table->top[j]);
+    }
+    for (size_t i = 0; i < table->odds_many; i++) {
+        if ((words[i] >> 11) < table->odds[i]) steps += ldexp(1.0, (int)i);
+    }
+    double beyond = steps * table->step;
+    return isinf(low) ? high - beyond : low + beyond;
+}
+
+optldp_status optldp_report(const optldp_table *table, double value, double *report) {
+    uint64_t words[2 + OPTLDP_DIGITS], weight;
+    size_t k, size = (2 + (table->odds_many > 0 ? table->odds_many : 1)) * sizeof words[0];
+    if (!in_domain(table, value)) return OPTLDP_NOT_IN_DOMAIN;
+    if (optldp_random(words, size) != 0) return OPTLDP_NO_RANDOMNESS;
+    k = placed(table, value, &weight);
+    *report = report_of(table, output_of(table, k, weight, words), words + 2);
+    clear(words, sizeof words);
+    clear(&weight, sizeof weight);
+    return OPTLDP_OK;
+}
+
+double optldp_epsilon(const optldp_table *table) { return table->epsilon; }
+
+void optldp_domain(const optldp_table *table, double *first, double *last) {
+    *first = table->knots[0];
+    *last = table->knots[table->knots_many - 1];
+}
+
+uint32_t optldp_outputs(const optldp_table *table) { return (uint32_t)table->outputs_many; }
+
+const char *optldp_identifier(const optldp_table *table) { return table->identifier; }

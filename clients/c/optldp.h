@@ -1,0 +1,42 @@
+/* Draws private reports of numbers by exact tables and floor forms that optldp designed (docs/table-format.md). C99. */
+#ifndef OPTLDP_H
+#define OPTLDP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A table that is proved private. It is read only: threads may share one. */
+typedef struct optldp_table optldp_table;
+
+typedef enum {
+    OPTLDP_OK = 0,
+    OPTLDP_NOT_IN_DOMAIN, /* the value is no number from the first knot to the last */
+    OPTLDP_NO_RANDOMNESS  /* the platform's secure generator failed or gave too little: nothing was drawn */
+} optldp_status;
+
+/* Reads a file's UTF-8 text. NULL, and the table in *table; or a line that says why it is refused, and NULL in *table. */
+const char *optldp_read(const char *text, size_t size, optldp_table **table);
+
+/* Frees a table; NULL is allowed. */
+void optldp_free(optldp_table *table);
+
+/* Draws the number of an output, from 0. Each draw of a value spends the table's epsilon again. */
+optldp_status optldp_index(const optldp_table *table, double value, uint32_t *index);
+
+/* Draws a report, in the units of the table. */
+optldp_status optldp_report(const optldp_table *table, double value, double *report);
+
+/* What the table says: its budget, the ends of its domain, the number of its outputs, its name in files of reports. */
+double optldp_epsilon(const optldp_table *table);
+void optldp_domain(const optldp_table *table, double *first, double *last);
+uint32_t optldp_outputs(const optldp_table *table);
+const char *optldp_identifier(const optldp_table *table);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -31,6 +31,7 @@ from optldp.mechanisms.features import Feature, Features, Quadratic
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
 from optldp.mechanisms.over_time import Directions, HistoryRows, Memoised, Panel
 from optldp.mechanisms.promise import Blocks, OfPairs, Sensitive
+from optldp.mechanisms.spaces.cells import Cells
 from optldp.mechanisms.spaces.places import Places
 from optldp.mechanisms.third_party import adopt
 
@@ -89,6 +90,7 @@ SMALL: Mapping[str, TabulatedMechanism | Bundle] = {
     "subsets": subset_selection([*JOBS, "clerk", "none"], 1.0),
     "points": projective_geometry([*JOBS, "clerk", "none"], 1.0, order=2),
     "places": _of_places(),
+    "cells": subset_selection(Cells({"job": JOBS, "budget": ["1", "2"]}).categories, 1.0),
     "adopted": adopt("grr", JOBS, 2.0),
     "seeded": adopt("olh", JOBS, 2.0),
     "levels of numbers": PersonalisedMechanism(TWO),
@@ -142,7 +144,7 @@ _PAIR = ("--column", "job", "--value-column", "pay")
 def columns(name: str) -> tuple[str, ...]:
     """The options of `perturb` that name what a mechanism perturbs in people.csv."""
     level = _LEVEL if "levels" in name else ()
-    if "attributes" in name or name == "features":
+    if "attributes" in name or name in ("features", "cells"):
         return level
     if name == "places":
         return "--column", "pay", "--column", "more"

@@ -81,6 +81,8 @@ def design_command(asked: DesignOptions) -> None:
     Example: optldp design --range 0 40 --epsilon 0.5 --privacy metric --out contacts.json
     Example: optldp design survey.csv --attribute age=18:90 --attribute income=0:200000 --epsilon 1 --out both.json
     Example: optldp design survey.csv --for correlation --column x=0:20 --column y=0:80 --epsilon 1 --out two.json
+    Example: optldp design survey.csv --for group-means --group town --column y=0:80 --epsilon 1 --out two.json
+    Example: optldp design survey.csv --for table --column sex --column job --epsilon 1 --out two.json
     Example: optldp design --prior prior.csv --n 1e5 --central-epsilon 0.5 --shuffle-delta 1e-6 --out mixed.json
     Example: optldp design survey.csv --column job --categorical --levels 0.1:1:0.1 --level-epsilon 0.5 --out jobs.json
     """

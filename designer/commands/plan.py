@@ -168,7 +168,8 @@ def plan_command(asked: PlanOptions) -> None:
     if asked.for_text is not None:
         _of_features(asked)
         return
-    asked.refuse("for what one report of several columns is for, with --for", "--attribute", "--rank", "--response")
+    for_several = ("--attribute", "--rank", "--response", "--group")
+    asked.refuse("for what one report of several columns is for, with --for", *for_several)
     mixing = asked.mixing(asked.n, asked.epsilon)
     if mixing is not None:
         asked.refuse("found by --central-epsilon and --n", "--error")
@@ -254,9 +255,9 @@ def _of_features(asked: PlanOptions) -> None:
     for note in notes:
         say(note)
     if asked.out is not None:
-        say_wrote(asked.out, "a mechanism of features")
+        say_wrote(asked.out, f"a mechanism for a {made.target}")
     facts: dict[str, Any] = {
-        "for": made.mechanism.target,
+        "for": made.target,
         "epsilon": asked.epsilon,
         **people_of(made, asked.n, asked.error),
         "table": asked.out and str(asked.out),
@@ -265,7 +266,7 @@ def _of_features(asked: PlanOptions) -> None:
         print_json(facts)
         return
     print_facts(
-        f"{facts['people']:,} reports, for {made.mechanism.target}",
+        f"{facts['people']:,} reports, for {made.target}",
         [(name, readable(value)) for name, value in facts.items() if value is not None],
     )
 

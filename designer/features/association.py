@@ -20,6 +20,9 @@ from .pilot import Pilot
 
 TARGETS = ("correlation", "covariance")
 
+HOPELESS = {"correlation": 0.5, "covariance": math.inf}
+"""A standard error beyond which reports say nothing."""
+
 UNIFORM_SHARE = 0.01
 """Mixed into the prior of a feature: a survey is not the population, and an exact prior costs twice where it is off."""
 
@@ -178,7 +181,7 @@ def _of_influence(
     )
     return FeaturesDesign(
         made, (target,), np.array([chosen.variance * scale**2]), np.array([open_variance]), np.array([off_low]),
-        np.array([off_high]),
+        np.array([off_high]), target, HOPELESS[target],
     )  # fmt: skip
 
 
@@ -280,8 +283,9 @@ def _of_moments(target: str, box: Box, epsilon: float) -> FeaturesDesign:
     opened = (1 - rho**2) ** 2 if target == "correlation" else spread * scale**2
     none = np.zeros(1)
     return FeaturesDesign(
-        made, (target,), np.array([found.value * scale**2]), np.array([float(opened.mean())]), none, none
-    )
+        made, (target,), np.array([found.value * scale**2]), np.array([float(opened.mean())]), none, none, target,
+        HOPELESS[target],
+    )  # fmt: skip
 
 
 LAW_SPREAD = 0.4

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.errors import InputError
 from ...mechanisms.features import Features
 from ...mechanisms.table.table import TabulatedMechanism
@@ -18,9 +19,6 @@ MOST_KNOTS = 401
 """Different values of a feature that are knots themselves; more are rounded to even ones."""
 
 EVEN_KNOTS = 101
-
-HOPELESS = 0.5
-"""A standard error of a correlation beyond which reports say nothing of it."""
 
 Box = Mapping[str, tuple[float, float]]
 """Columns, in their order, with the range of each."""
@@ -35,7 +33,8 @@ class FeaturesDesign:
 
     Attributes
     ----------
-    mechanism : Features
+    mechanism : Features or CategoricalMechanism
+        The latter of cells.
     names : tuple of str
         Of the numbers of the target, such as the slopes of a regression.
     variances : (k,) ndarray of float
@@ -44,6 +43,10 @@ class FeaturesDesign:
         The same of open records.
     bias_low, bias_high : (k,) ndarray of float
         Least and largest bias by clipping, measured on the pilot.
+    target : str
+        What the features are for.
+    hopeless : float
+        A standard error beyond which reports say nothing.
 
     Example
     -------
@@ -55,12 +58,14 @@ class FeaturesDesign:
     (array([4.683]), 1874, 7196)
     """
 
-    mechanism: Features
+    mechanism: Features | CategoricalMechanism
     names: tuple[str, ...]
     variances: np.ndarray
     open_variances: np.ndarray
     bias_low: np.ndarray
     bias_high: np.ndarray
+    target: str
+    hopeless: float = math.inf
 
     def std_errors(self, people: int) -> np.ndarray:
         """Return the standard error (k,) of each number with so many people."""
@@ -138,7 +143,7 @@ def people_of(made: FeaturesDesign, people: int | None, error: float | None = No
     ----------
     made : FeaturesDesign
     people : int, optional
-        Whose error is wanted; a correlation that they would not tell at all is refused.
+        Whose error is wanted; a target that they would not tell at all is refused.
     error : float, optional
         A standard error, in the target's units, for which people are wanted.
 
@@ -161,7 +166,7 @@ def people_of(made: FeaturesDesign, people: int | None, error: float | None = No
     >>> people_of(made, 10)
     Traceback (most recent call last):
         ...
-    optldp.mechanisms.errors.InputError: a correlation must be told within 0.5 to say anything, got a standard error \
+    optldp.mechanisms.errors.InputError: correlation must be told within 0.5 to say anything, got a standard error \
 of 0.68 with 10 people: it takes 19, or a larger epsilon
     """
     if error is not None and not 0 < error < math.inf:
@@ -180,9 +185,9 @@ of 0.68 with 10 people: it takes 19, or a larger epsilon
     if people is None:
         return facts
     found = float(made.std_errors(people).max())
-    if made.mechanism.target == "correlation" and found > HOPELESS:
+    if found > made.hopeless:
         raise InputError(
-            f"a correlation must be told within {HOPELESS} to say anything, got a standard error of {found:.2g} with "
-            f"{people:,} people: it takes {made.people(HOPELESS):,}, or a larger epsilon"
+            f"{made.target} must be told within {made.hopeless:.3g} to say anything, got a standard error of "
+            f"{found:.2g} with {people:,} people: it takes {made.people(made.hopeless):,}, or a larger epsilon"
         )
     return facts | {"error": found, "people": people, "worth_open_records": made.worth(people)}

@@ -74,8 +74,8 @@ def design_regression(
     if response not in box:
         raise InputError(f"the response must be one of the columns {', '.join(box)}, got {response!r}: add its range")
     names = tuple(name for name in box if name != response)
-    if not 1 <= len(names) <= MOST_COVARIATES - 1:
-        raise InputError(f"a regression is on 1 to {MOST_COVARIATES - 1} other columns, got {len(names)}")
+    if not 1 <= len(names) <= MOST_COVARIATES:
+        raise InputError(f"a regression is on 1 to {MOST_COVARIATES} other columns, got {len(names)}")
     if pilot is None:
         raise InputError("a regression needs a survey, for slopes to start from, got none: name its file")
     if not 0 < clip < math.inf:
@@ -130,7 +130,7 @@ def design_regression(
     }
     made = Features(ordered, features, epsilon, "regression", told)
     variances = (step**2 @ (np.array(noise) / shares)) * units**2
-    return FeaturesDesign(made, names, variances, opened, off_low, off_high)
+    return FeaturesDesign(made, names, variances, opened, off_low, off_high, "regression")
 
 
 def _least_squares(z: np.ndarray, weights: np.ndarray, names: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:

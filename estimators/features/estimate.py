@@ -11,10 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError, wired
-from ...mechanisms.features import Features
+from ...mechanisms.features import Features, Signs
+from ...mechanisms.features.formulas import Formula
 from ..count_reports import count
 from ..intervals import CONFIDENCE, check_confidence, normal_interval
 from ..means.mean import estimate_mean
+from .fieller import fieller
+from .groups import group_means
 from .moments import correlation_gradient, covariance_gradient
 
 LEAST_REPORTS = 2
@@ -76,11 +79,14 @@ class FeatureMeans:
     value, variance : (F,) ndarray of float
     n : int
         All reports.
+    formulas : tuple
+        Of the features.
     """
 
     value: np.ndarray
     variance: np.ndarray
     n: int
+    formulas: tuple[Formula, ...]
 
 
 def feature_means(mechanism: Features, reports: ArrayLike) -> FeatureMeans:
@@ -96,7 +102,7 @@ def feature_means(mechanism: Features, reports: ArrayLike) -> FeatureMeans:
             )
         found = estimate_mean(count(each.mechanism, mine))
         value[place], variance[place] = found.value, float(found.std_error) ** 2
-    return FeatureMeans(value, variance, len(checked))
+    return FeatureMeans(value, variance, len(checked), tuple(each.formula for each in mechanism.features))
 
 
 def estimate_features(mechanism: Features, reports: ArrayLike, *, confidence: float = CONFIDENCE) -> FeaturesEstimate:
@@ -230,33 +236,23 @@ def _covariance_by_moments(told: Mapping[str, Any], means: FeatureMeans, confide
     return FeaturesEstimate(("covariance",), value, error, ends.low, ends.high, "moments", means.n, worth, none, none)
 
 
-def fieller(ratio: float, spread: Callable[[float], float], score: float) -> tuple[float, float]:
-    """Return all t with (ratio - t)^2 <= score^2 spread(t), for a spread that is a quadratic in t: Fieller's interval.
-
-    Where it has no end, or is the outside of an interval, ends are infinite.
-
-    Source: Fieller (1954).
-
-    Example
-    -------
-    >>> low, high = fieller(0.5, lambda t: 0.01 * (1 + t * t), 2.0)
-    >>> round(low, 3), round(high, 3)
-    (0.292, 0.75)
-    """
-    at_zero, at_one, at_minus = spread(0.0), spread(1.0), spread(-1.0)
-    square, slope = (at_one + at_minus) / 2 - at_zero, (at_one - at_minus) / 2
-    a = 1 - score**2 * square
-    b = -2 * ratio - score**2 * slope
-    c = ratio**2 - score**2 * at_zero
-    root = b * b - 4 * a * c
-    if a <= 0 or root < 0:
-        return -math.inf, math.inf
-    return (-b - math.sqrt(root)) / (2 * a), (-b + math.sqrt(root)) / (2 * a)
+def _group_means(told: Mapping[str, Any], means: FeatureMeans, confidence: float) -> FeaturesEstimate:
+    """The means of groups by sums and sizes; the interval is Fieller's, moved by what clipping takes off and adds."""
+    signs = np.array([formula.signs for formula in means.formulas if isinstance(formula, Signs) and formula.reach])
+    mean, error, low, high = group_means(told, signs, means.value, means.variance, confidence)
+    off_low, off_high = (np.array(told[name]) for name in ("bias_low", "bias_high"))
+    clipped = bool(off_low.any() or off_high.any())
+    worth = np.floor(np.array(told["open_variance"]) / error**2).astype(int)
+    return FeaturesEstimate(
+        tuple(told["names"]), mean, error, low - off_high, high - off_low,
+        f"{'winsorised ' if clipped else ''}signs, fieller", means.n, worth, off_low, off_high,
+    )  # fmt: skip
 
 
 ESTIMATES: Mapping[str, Callable[[Mapping[str, Any], FeatureMeans, float], FeaturesEstimate]] = {
     "correlation": _association(True),
     "covariance": _association(False),
+    "group-means": _group_means,
     "regression": _regression,
 }
 """By target."""

@@ -22,6 +22,7 @@ from ..promise import Pure
 from ..sampling.law import Words
 from ..sampling.random_words import random_words
 from ..sampling.subsets import uniform_below
+from ..spaces.categories import Categories
 from ..spaces.columns import Columns
 from ..spaces.interval import Interval
 from ..table.table import TabulatedMechanism
@@ -42,7 +43,7 @@ class Feature:
     Parameters
     ----------
     name : str
-    formula : Quadratic or Score
+    formula : Quadratic, Score or Signs
         Of all columns, in their order.
     mechanism : TabulatedMechanism
         Exact, of pure privacy.
@@ -85,6 +86,8 @@ class Features(Bundle):
         Columns that are replaced by ranks of a public distribution function first.
     kept : mapping of str to (low, high)
         Columns, as ranks where they are replaced, whose values beyond these are moved to the nearer one.
+    labels : mapping of str to sequence of str
+        Columns that hold labels, whose numbers from 0 are their values here.
 
     Raises
     ------
@@ -113,6 +116,7 @@ class Features(Bundle):
     told: Mapping[str, Any]
     ranks: Mapping[str, Ranks]
     kept: Mapping[str, tuple[float, float]]
+    labels: Mapping[str, Categories]
 
     def __init__(
         self,
@@ -123,6 +127,7 @@ class Features(Bundle):
         told: Mapping[str, Any] | None = None,
         ranks: Mapping[str, Ranks] | None = None,
         kept: Mapping[str, tuple[float, float]] | None = None,
+        labels: Mapping[str, Sequence[str] | Categories] | None = None,
     ) -> None:
         object.__setattr__(self, "columns", {name: (float(a), float(b)) for name, (a, b) in columns.items()})
         object.__setattr__(self, "features", tuple(features))
@@ -131,10 +136,14 @@ class Features(Bundle):
         object.__setattr__(self, "told", dict(told or {}))
         object.__setattr__(self, "ranks", dict(ranks or {}))
         object.__setattr__(self, "kept", {name: (float(a), float(b)) for name, (a, b) in (kept or {}).items()})
+        object.__setattr__(self, "labels", {name: Categories.of(held) for name, held in (labels or {}).items()})
         _check_box("range", self.columns)
         _check_box("kept range", self.kept)
-        if unknown := [name for name in (*self.ranks, *self.kept) if name not in self.columns]:
-            raise InputError(f"ranks and kept ranges must be of one of the columns, got {unknown[0]!r}")
+        if unknown := [name for name in (*self.ranks, *self.kept, *self.labels) if name not in self.columns]:
+            raise InputError(f"ranks, kept ranges and labels must be of one of the columns, got {unknown[0]!r}")
+        for name, held in self.labels.items():
+            if self.columns[name] != (0, len(held) - 1):
+                raise InputError(f"column {name!r} of {len(held)} labels must range from 0 to {len(held) - 1}")
         if not self.columns:
             raise InputError("features are of columns, got none: name one")
         _check_features(self.features, len(self.columns), self.epsilon)
@@ -178,6 +187,7 @@ class Features(Bundle):
                 {"name": name, "low": low, "high": high}
                 | ({"ranks": self.ranks[name].to_document()} if name in self.ranks else {})
                 | ({"kept": list(self.kept[name])} if name in self.kept else {})
+                | ({"labels": list(self.labels[name].labels)} if name in self.labels else {})
                 for name, (low, high) in self.columns.items()
             ],
             "features": [
@@ -197,7 +207,7 @@ class Features(Bundle):
             raise TableError(
                 f"there must be lists of columns, of 1 to {MOST_FEATURES} features, and of a table of each"
             )
-        columns, ranks, kept = {}, {}, {}
+        columns, ranks, kept, labels = {}, {}, {}, {}
         for held in lists[0]:
             told = as_object("a column", held)
             name = as_text("the name of a column", told.get("name"))
@@ -209,6 +219,10 @@ class Features(Bundle):
                 if ends.size != 2:
                     raise TableError(f"kept must be two numbers, got {ends.size}")
                 kept[name] = tuple(ends.tolist())
+            if "labels" in told:
+                if not isinstance(told["labels"], list):
+                    raise TableError("labels must be a list of texts")
+                labels[name] = [as_text("a label", label) for label in told["labels"]]
         if len(columns) != len(lists[0]):
             raise TableError("columns must differ, got one name twice")
         features = []
@@ -217,7 +231,7 @@ class Features(Bundle):
             name, share = as_text("the name of a feature", told.pop("name", None)), told.pop("share", None)
             features.append(Feature(name, formula_of(told), nested(table), share))  # pyright: ignore[reportArgumentType] -- checked below
         target, told = as_text("target", members["target"]), as_object("told", members["told"])
-        return cls(columns, features, as_number("epsilon", members["epsilon"]), target, told, ranks, kept)
+        return cls(columns, features, as_number("epsilon", members["epsilon"]), target, told, ranks, kept, labels)
 
     @property
     def by_column(self) -> Mapping[str, Channel]:
@@ -330,8 +344,8 @@ def _check_features(features: tuple[Feature, ...], columns: int, epsilon: float)
         what = f"feature {each.name!r}"
         if type(each.share) is not int or each.share < 1:
             raise InputError(f"the share of {what} must be a whole number from 1, got {each.share!r:.40}")
-        if each.formula.centres.size != columns:
-            raise InputError(f"the formula of {what} must be of all {columns} columns, got {each.formula.centres.size}")
+        if each.formula.width != columns:
+            raise InputError(f"the formula of {what} must be of all {columns} columns, got {each.formula.width}")
         if not isinstance(each.mechanism, TabulatedMechanism):
             raise InputError(f"{what} must have a table of numbers, got {each.mechanism!r:.60}")
         require_exact(f"the table of {what}", each.mechanism)

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 
 from ..documents.table import as_number, as_object, numbers_from_document, require_keys
 from ..errors import InputError, TableError
+from .signs import Signs
 
-MOST_COLUMNS = 8
+MOST_COLUMNS = 9
 """Of a formula: the range of a quadratic is sought on all 3^d faces of its box."""
 
 
@@ -87,7 +88,7 @@ class Quadratic:
     Raises
     ------
     InputError
-        Shapes that do not go together, more than 8 columns, or numbers that are not finite.
+        Shapes that do not go together, more than 9 columns, or numbers that are not finite.
 
     Example
     -------
@@ -117,6 +118,11 @@ class Quadratic:
             raise InputError(f"terms of a quadratic of {d} columns must be {d} and {d} x {d} numbers, got others")
         if (self.square != self.square.T).any() or not np.isfinite(self.constant):
             raise InputError("terms of a quadratic must be finite and symmetric, got others")
+
+    @property
+    def width(self) -> int:
+        """d, of the columns that it is of."""
+        return self.centres.size
 
     def of(self, columns: np.ndarray) -> np.ndarray:
         """Return the feature (N,) of records (N, d)."""
@@ -195,7 +201,7 @@ class Score:
     Raises
     ------
     InputError
-        Shapes that do not go together, more than 8 columns, or a clip that is not positive.
+        Shapes that do not go together, more than 9 columns, or a clip that is not positive.
 
     Example
     -------
@@ -230,6 +236,11 @@ class Score:
                 f"reach and clip of a score must be positive and finite, got {self.reach!r} and {self.clip!r}"
             )
 
+    @property
+    def width(self) -> int:
+        """d + 1, of the columns that it is of."""
+        return self.centres.size
+
     def of(self, columns: np.ndarray) -> np.ndarray:
         """Return the feature (N,) of records (N, d + 1)."""
         z = (columns - self.centres) / self.scales
@@ -260,9 +271,9 @@ class Score:
         )  # fmt: skip
 
 
-Formula = Quadratic | Score
+Formula = Quadratic | Score | Signs
 
-FORMULAS: Mapping[str, type[Formula]] = {each.name: each for each in (Quadratic, Score)}
+FORMULAS: Mapping[str, type[Formula]] = {each.name: each for each in (Quadratic, Score, Signs)}
 
 
 def formula_of(held: object) -> Formula:
@@ -289,7 +300,7 @@ def _vector(what: str, given: ArrayLike) -> np.ndarray:
     return found
 
 
-def _set_scaled(made: Formula, centres: ArrayLike, scales: ArrayLike) -> None:
+def _set_scaled(made: Quadratic | Score, centres: ArrayLike, scales: ArrayLike) -> None:
     object.__setattr__(made, "centres", _vector("centres", centres))
     object.__setattr__(made, "scales", _vector("scales", scales))
     if made.centres.shape != made.scales.shape or not 1 <= made.centres.size <= MOST_COLUMNS:

@@ -36,6 +36,8 @@ class Case:
             return {"1": 15.0, "2": 15.0, "3": 30.0}
         if "pairs" in self.name:
             return {"cook": 15.0}
+        if self.name == "cells":
+            return "job=cook&budget=1"
         if self.name == "places":
             return (15.0, 30.0)
         return "cook" if "job" in self.columns else 15.0

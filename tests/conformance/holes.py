@@ -51,6 +51,8 @@ HOLES: Mapping[str, Mapping[tuple[str, ...], str]] = {
     "poisoned": {LEVELS: "depends on how many users chose which level"},
     "evaluated": {
         ("places", "categories of blocks"): "of no loss by a name, for which a new design could be made",
+        FEATURES: "what features cost depends on the pilot: plan --for says it",
+        ("cells",): "prior is of one column: plan --for table says what cells cost",
         PAIRS: "what pairs cost depends on each key's share and values together",
     },
     "audited": {

@@ -15,6 +15,7 @@ from ....estimators.reading.columns.simulated_columns import BIT, OUTPUT
 from ....mechanisms.categorical.mechanism import CategoricalMechanism
 from ....mechanisms.errors import InputError
 from ....mechanisms.promise import Pure
+from ....mechanisms.spaces.cells import Cells
 from ....mechanisms.spaces.places import Places
 from ....mechanisms.statistics import Outputs, Supports, unread
 from ....mechanisms.third_party.adoption import DRAWN_BY, FORM, written_of
@@ -85,7 +86,9 @@ class Categories(BundleKind[CategoricalMechanism]):
 
     @classmethod
     def suits(cls, mechanism: Any) -> bool:
-        return super().suits(mechanism) and not isinstance(mechanism.inputs, Places)
+        return (
+            super().suits(mechanism) and not isinstance(mechanism.inputs, Places) and Cells.of(mechanism.inputs) is None
+        )
 
     @property
     def takes(self) -> tuple[str, ...]:

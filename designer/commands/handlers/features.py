@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ....estimators.reading.columns.number_cells import read_sparse_column
+from ....estimators.reading.columns.texts import missing_texts, read_texts
 from ....mechanisms.errors import InputError
 from ....mechanisms.exactness.verification import verify
 from ....mechanisms.features import Features
 from ..options.kind import DesignKind
 from ..output.output import readable
-from ..output.prior import SENSITIVE
+from ..output.prior import LABELS_DISCLOSED, SENSITIVE
 from .attributes import attribute_range
 from .bundle import BundleKind
 from .kind import Designed, Found, Held, Layout, Part, Rows
@@ -22,6 +23,7 @@ from .kind import Designed, Found, Held, Layout, Part, Rows
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ....mechanisms.spaces.categories import Categories
     from ...features import FeaturesDesign, Pilot
     from ..options.design import DesignOptions
     from ..options.features import FeaturesOptions
@@ -31,6 +33,12 @@ if TYPE_CHECKING:
 
 FEATURE, REPORT = "feature", "report"
 """Columns of a report."""
+
+LISTS = {"regression": ("coefficients", "slopes"), "group-means": ("groups", "means")}
+"""Targets of several numbers: what JSON calls these, and people."""
+
+TOLD = ("value", "std_error", "low", "high")
+"""Of each cell, beside its values of both columns."""
 
 FEW_RECORDS = 100
 """Of a survey below which its own chance errors are larger than what it is good for."""
@@ -58,9 +66,18 @@ class FeatureReports(BundleKind[Features]):
 
     def held(self, asked: PerturbOptions, beside: Mapping[str, np.ndarray]) -> Held:
         boxes = self.mechanism.columns
-        columns = {name: read_sparse_column(asked.data, name) for name in boxes}
+        labels = self.mechanism.labels
+        columns = {
+            name: read_texts(asked.data, [name])[0] if name in labels else read_sparse_column(asked.data, name)
+            for name in boxes
+        }
         rows = asked.rows_with({**columns, **beside})
-        moved = [asked.inside(columns[name][rows], box) for name, box in boxes.items()]
+        moved = [
+            (_numbered(name, labels[name], columns[name][rows]), 0)
+            if name in labels
+            else asked.inside(columns[name][rows], box)
+            for name, box in boxes.items()
+        ]
         values = np.transpose([inside for inside, _ in moved])
 
         def each() -> list[dict[str, float]]:
@@ -99,14 +116,15 @@ class FeatureReports(BundleKind[Features]):
         columns = {name: getattr(found, name).tolist() for name in each}
         last = f"These {found.n:,} reports are worth {whole['worth_open_records']:,} open records."
         about = {"for": self.mechanism.target}
-        if self.mechanism.target != "regression":
+        if self.mechanism.target not in LISTS:
             title = f"{self.mechanism.target} of {' and '.join(self.mechanism.columns)}"
             return Found(title, about | {name: cells[0] for name, cells in columns.items()} | whole, last=last)
         cells = {"name": list(found.names), **columns}
         rows = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
-        shown = Rows("slopes", list(cells), [[readable(cell) for cell in row.values()] for row in rows])
+        listed, what = LISTS[self.mechanism.target]
+        shown = Rows(what, list(cells), [[readable(cell) for cell in row.values()] for row in rows])
         response = list(self.mechanism.columns)[-1]
-        return Found(f"slopes of {response}", about | whole, {"coefficients": rows}, shown, cells, last=last)
+        return Found(f"{what} of {response}", about | whole, {listed: rows}, shown, cells, last=last)
 
     def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         raise InputError("count is not for features of several columns: estimate takes the reports themselves")
@@ -144,7 +162,12 @@ def features_design(
     from ...features import design_association, design_regression
 
     target, told = options.for_what
+    if target == "table":
+        return _table_design(options, data, epsilon, drop_missing=drop_missing), [] if public else [LABELS_DISCLOSED]
     box = dict(map(attribute_range, options.attributes or ()))
+    if target == "group-means":
+        made = _groups_design(options, data, box, epsilon, clip=clip, drop_missing=drop_missing, public=public)
+        return made, [] if public else [SENSITIVE]
     if len(box) < len(options.attributes or ()):
         raise InputError("columns must differ, got one twice: name each once")
     notes = []
@@ -167,18 +190,99 @@ def features_design(
     return made, notes
 
 
-def survey(data: Path, box: Mapping[str, tuple[float, float]], *, clip: bool, drop_missing: bool) -> Pilot:
-    """Return the records of a survey that have all columns; InputError for ones that lack some, or lie outside."""
-    from ...features import Pilot
+def _table_design(options: FeaturesOptions, data: Path | None, epsilon: float, *, drop_missing: bool) -> FeaturesDesign:
+    """Return the mechanism of the cells of both columns, whose values are those of a survey."""
+    from ...features import design_table
 
-    columns = np.column_stack([read_sparse_column(data, name) for name in box])
-    whole = ~np.isnan(columns).any(axis=1)
+    names = options.attributes or []
+    if with_range := [name for name in names if "=" in name]:
+        raise InputError(f"columns of a table have values and no range, got {with_range[0]!r}: name it alone")
+    if len(set(names)) != 2:
+        raise InputError(f"a table is of two columns, got {len(set(names))}: name two, as --column sex --column job")
+    if taken := [name for name in names if name in TOLD]:
+        raise InputError(f"columns of a table must not be called as what is told of cells, got {taken[0]!r}: rename it")
+    if data is None:
+        raise InputError("a table needs a survey, whose values of the columns are its rows and columns: name one")
+    codes, columns = [], {}
+    for name, texts in zip(names, whole_texts(data, names, drop_missing=drop_missing), strict=True):
+        values, where = np.unique(texts.astype(str), return_inverse=True)
+        if len(values) < 2:
+            raise InputError(f"column {name!r} must vary, got {values[0]!r} alone: a constant goes with nothing")
+        columns[name] = values.tolist()
+        codes.append(where)
+    shape = tuple(map(len, columns.values()))
+    many = np.bincount(np.ravel_multi_index(codes, shape), minlength=shape[0] * shape[1]).reshape(shape)
+    return design_table(columns, epsilon, many / many.sum())
+
+
+def _groups_design(
+    options: FeaturesOptions, data: Path | None, box: Mapping[str, tuple[float, float]], epsilon: float, *, clip: bool,
+    drop_missing: bool, public: bool,
+) -> FeaturesDesign:  # fmt: skip
+    """Return the mechanism of the means of groups, whose labels are those of a survey."""
+    from ...features import design_groups
+
+    _, told = options.for_what
+    assert options.group is not None  # or it was refused
+    if len(box) != 1 or options.group in box:
+        named = ", ".join(box) or "none"
+        raise InputError(f"means are of one column beside --group, got {named}: name one, as --column y=0:80")
+    if data is None:
+        raise InputError("means of groups need a survey, whose values of --group are the groups: name one")
+    ((column, ends),) = box.items()
+    texts, values = read_texts(data, [options.group])[0], read_sparse_column(data, column)
+    whole = np.logical_not(missing_texts(texts) | np.isnan(values))
+    _require_whole(data, whole, drop_missing=drop_missing)
+    labels, groups = np.unique(texts[whole].astype(str), return_inverse=True)
+    held = np.clip(values[whole], *ends) if clip else values[whole]
+    return design_groups(
+        options.group,
+        tuple(labels.tolist()),
+        column,
+        ends,
+        epsilon,
+        groups,
+        held,
+        source="public" if public else "sensitive",
+        **told,
+    )
+
+
+def _numbered(name: str, labels: Categories, texts: np.ndarray) -> np.ndarray:
+    """Return the numbers (N,) of labels; InputError for others, with the column's name."""
+    try:
+        return labels.codes(texts).astype(float)
+    except InputError as error:
+        raise InputError(f"column {name!r}: {error}") from None
+
+
+def whole_texts(data: Path, names: Sequence[str], *, drop_missing: bool) -> list[np.ndarray]:
+    """Return the columns of text of the records that have all; InputError for ones that lack some."""
+    texts = read_texts(data, names)
+    whole = np.logical_not(np.any([missing_texts(each) for each in texts], axis=0))
+    _require_whole(data, whole, drop_missing=drop_missing)
+    return [each[whole] for each in texts]
+
+
+def _require_whole(data: Path, whole: np.ndarray, *, drop_missing: bool) -> None:
+    """Raise InputError for records that lack a column, unless they are dropped, and where none is left."""
+    if not whole.any():
+        raise InputError(f"a record of {str(data)!r} must have all columns, got none that has")
     if not drop_missing and not whole.all():
         first = int(np.argmin(whole)) + 1
         raise InputError(
             f"records of {str(data)!r} must have all columns, got {int((~whole).sum())} without, the first in row "
             f"{first}: correct them, or --drop-missing"
         )
+
+
+def survey(data: Path, box: Mapping[str, tuple[float, float]], *, clip: bool, drop_missing: bool) -> Pilot:
+    """Return the records of a survey that have all columns; InputError for ones that lack some, or lie outside."""
+    from ...features import Pilot
+
+    columns = np.column_stack([read_sparse_column(data, name) for name in box])
+    whole = np.logical_not(np.isnan(columns).any(axis=1))
+    _require_whole(data, whole, drop_missing=drop_missing)
     held = columns[whole]
     if clip:
         held = np.clip(held, *np.array(list(box.values())).T)

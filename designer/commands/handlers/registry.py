@@ -35,6 +35,9 @@ def bundle_kinds() -> Iterator[type[BundleKind]]:
     from .places import Places
 
     yield Places
+    from .tables import Tables
+
+    yield Tables
     from .categories import Categories
 
     yield Categories

@@ -20,6 +20,8 @@ FOR = {
     "correlation": Taken("correlation:clip=2", (_CLIP,)),
     "covariance": Taken("covariance:clip=2", (_CLIP,)),
     "regression": Taken("regression:clip=2", (_CLIP,)),
+    "group-means": Taken("group-means:clip=2", (_CLIP,)),
+    "table": Taken("table"),
 }
 """What several columns of a record may be reported for, and what it may be told."""
 
@@ -45,7 +47,7 @@ class FeaturesOptions(Options):
             metavar=f"<{'|'.join(FOR)}>",
             help="What one report of several columns (--column NAME=LO:HI each) is for. With DATA, a survey, users "
             "report the influence function, columns cut at two standard deviations (correlation:clip=inf: not at all; "
-            "with --n as errs least), without it one of the columns' moments.",
+            "with --n as errs least), without it one of the columns' moments. table: of labels, --column NAME each.",
         ),
     ] = None
     rank: Annotated[
@@ -67,6 +69,16 @@ class FeaturesOptions(Options):
         ),
     ] = None
 
+    group: Annotated[
+        str | None,
+        typer.Option(
+            "--group",
+            metavar="NAME",
+            rich_help_panel=PANEL,
+            help="--for group-means: the column of labels, whose groups' means of --column y=0:80 are wanted.",
+        ),
+    ] = None
+
     @cached_property
     def for_what(self) -> tuple[str, dict[str, Any]]:
         """What a report is for and what that is told; InputError for something else than there is."""
@@ -75,6 +87,10 @@ class FeaturesOptions(Options):
         name, told = asked_for(self.for_text, FOR, "--for")
         if self.rank and name != "correlation":
             raise InputError(f"--rank is for --for correlation, got {name}: leave it out")
+        if name != "group-means":
+            self.refuse("for --for group-means", "--group")
+        elif self.group is None:
+            raise InputError("means of groups need --group, the column of the groups, got none: name one")
         if name != "regression":
             self.refuse("for --for regression", "--response")
         elif self.response is None:

@@ -63,7 +63,10 @@ class DesignKind(Enum):
     LEVELS_OF_PAIRS = "levels of pairs", (*_PAIRS, *_LEVELS)
     NOISE = "noise of one shape", ("--privacy", "--method", "--range", "--knots", "--units", "--n")
     ATTRIBUTES = "attributes", (*_ATTRIBUTES, "--objective", "--n")
-    FEATURES = "features of several columns", ("--for", "--attribute", "--rank", "--response", "--clip", "--n")
+    FEATURES = (
+        "features of several columns",
+        ("--for", "--attribute", "--rank", "--response", "--group", "--clip", "--n"),
+    )
     OVER_TIME = (
         "a way over time",
         (

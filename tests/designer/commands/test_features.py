@@ -47,6 +47,66 @@ def test_slopes_are_a_list_of_coefficients(optldp, survey):
     assert slope["low"] < 2 < slope["high"]  # .5 times 12 / 3
 
 
+TABLE = ("survey.csv", "--for", "table", "--column", "a", "--column", "b", "--epsilon", 2, "--public")
+
+
+@pytest.fixture
+def labels(optldp):
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(2, size=(2, 2000))
+    rows = (f"{'FM'[i]},{['no', 'yes'][i & j]}\n" for i, j in zip(a, b, strict=True))
+    Path("survey.csv").write_text("a,b\n" + "".join(rows))
+
+
+def test_a_table_is_cells_and_a_test(optldp, labels):
+    assert optldp("design", *TABLE, "--out", "two.json").exit_code == 0
+    assert optldp("perturb", "two.json", "survey.csv", "--seed", 1, "--out", "reports.csv").exit_code == 0
+    told = json.loads(optldp("estimate", "two.json", "reports.csv", "--json").stdout)
+    assert [(cell["a"], cell["b"]) for cell in told["cells"]] == [("F", "no"), ("F", "yes"), ("M", "no"), ("M", "yes")]
+    assert all(
+        cell["low"] <= share < cell["high"] for cell, share in zip(told["cells"], [0.5, 0, 0.25, 0.25], strict=True)
+    )
+    assert told["test"]["p"] < 0.01
+    assert told["odds_ratio"]["high"] is None or told["odds_ratio"]["high"] > 10
+    assert 100 < told["worth_open_records"] < 2000
+    planned = json.loads(optldp("plan", *TABLE, "--n", 2000, "--json").stdout)
+    assert planned["error"] == pytest.approx(max(cell["std_error"] for cell in told["cells"]), rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (("--column", "a"), "is of two columns, got 1"),
+        (("--column", "a", "--column", "b=0:1"), "have values and no range, got 'b=0:1'"),
+        (("--column", "a", "--column", "c"), "column 'c' of 'survey.csv' must exist"),
+    ],
+)
+def test_what_is_no_table_is_one_line(optldp, labels, asked, says):
+    done = optldp("design", "survey.csv", "--for", "table", *asked, "--epsilon", 1, "--out", "two.json")
+    assert done.exit_code == 2
+    assert says in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_groups_have_means(optldp):
+    rng = np.random.default_rng(1)
+    groups = rng.integers(3, size=4000)
+    values = np.clip(np.round(30 + 10 * groups + rng.normal(size=4000) * 8, -1), 0, 80)
+    rows = (f"town {'abc'[g]},{y:g}\n" for g, y in zip(groups, values, strict=True))
+    Path("survey.csv").write_text("g,y\n" + "".join(rows))
+    asked = ("survey.csv", "--for", "group-means", "--group", "g", "--column", "y=0:80", "--epsilon", 4, "--public")
+    assert optldp("design", *asked, "--out", "two.json").exit_code == 0
+    assert optldp("perturb", "two.json", "survey.csv", "--seed", 1, "--out", "reports.csv").exit_code == 0
+    told = json.loads(optldp("estimate", "two.json", "reports.csv", "--json").stdout)
+    assert [each["name"] for each in told["groups"]] == ["town a", "town b", "town c"]
+    for place, each in enumerate(told["groups"]):
+        assert each["low"] < values[groups == place].mean() < each["high"] < each["low"] + 6
+    said = optldp("design", *asked[:-2], 0.1, "--n", 20, "--public").stderr
+    assert "group-means must be told within" in said
+    said = optldp("design", "survey.csv", "--for", "group-means", "--column", "y=0:80", "--epsilon", 1).stderr
+    assert "means of groups need --group" in said
+
+
 def test_both_spellings_of_a_column_are_one(optldp, survey):
     spelt = [word.replace("--column", "--attribute") if isinstance(word, str) else word for word in ASKED]
     one, other = (optldp("plan", *asked, "--error", 0.1, "--json").stdout for asked in (ASKED, spelt))

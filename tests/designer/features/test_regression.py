@@ -41,7 +41,7 @@ def test_a_clipped_influence_function_of_a_slope_costs_less_than_a_clipped_resid
     [
         ("z", BOX, None, "the response must be one of the columns a, y, b, got 'z'"),
         ("y", BOX, None, "a regression needs a survey"),
-        ("y", {"y": (0, 1)}, None, "is on 1 to 7 other columns, got 0"),
+        ("y", {"y": (0, 1)}, None, "is on 1 to 8 other columns, got 0"),
         ("y", BOX, np.array([1.0, 0.3, 1.0]) * np.arange(-2.0, 3.0)[:, None], "collinear, got a, b with condition"),
     ],
 )

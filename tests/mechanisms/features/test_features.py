@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from optldp.mechanisms import InputError, duchi, make_exact
-from optldp.mechanisms.features import Feature, Features, Quadratic, Ranks, Score
+from optldp.mechanisms.features import Feature, Features, Quadratic, Ranks, Score, Signs
 from optldp.mechanisms.features.formulas import formula_of
 from optldp.mechanisms.files.bundle import bundle_to_document, document_to_mechanism
 
@@ -21,7 +21,10 @@ def test_the_range_of_an_influence_function_is_over_edges_too():
     assert high > psi.of(np.array([(x, y) for x in (-1, 10) for y in (-1, 2)], dtype=float)).max()
 
 
-@pytest.mark.parametrize("formula", [PRODUCT, Score([0, 0], [1, 2], [0, 1], [0.5, 0.5], 1.0, 1.5)])
+@pytest.mark.parametrize(
+    "formula",
+    [PRODUCT, Score([0, 0], [1, 2], [0, 1], [0.5, 0.5], 1.0, 1.5), Signs([1, -1, 1], [0, 1, 2], 0.5)],
+)
 def test_a_formula_is_the_same_once_written(formula):
     again, records = formula_of(formula.to_document()), np.random.default_rng(1).normal(size=(9, 2))
     assert (again.of(records) == formula.of(records)).all()
@@ -37,6 +40,14 @@ def test_a_mechanism_of_features_draws_the_same_once_read():
     one, other = (each.sample(records, np.random.default_rng(2)) for each in (made, again))
     assert (one == other).all()
     assert made.values_of(records, 0) == pytest.approx((records[:, 0] + 1) / 2 * np.clip(records[:, 1], -0.5, 0.5))
+
+
+def test_labels_of_a_column_are_written_and_must_be_as_many_as_its_range():
+    box, signs = {"g": (0, 2), "y": (-1.0, 1.0)}, Signs([1, -1, 1], [0, 0, 0], 0.0)
+    made = Features(box, [Feature("size", signs, TABLE)], 1.0, labels={"g": ["a", "b", "c"]})
+    assert document_to_mechanism(bundle_to_document(made)).labels == made.labels
+    with pytest.raises(InputError, match="column 'g' of 2 labels must range from 0 to 1"):
+        Features(box, [Feature("size", signs, TABLE)], 1.0, labels={"g": ["a", "b"]})
 
 
 def test_features_are_drawn_by_their_shares():

@@ -1,0 +1,58 @@
+"""Means of groups by signs: they cost what a closed form says, intervals are of that length, bad input is refused."""
+
+import math
+
+import numpy as np
+import pytest
+from optldp.designer.features import design_groups
+from optldp.designer.features.groups import SIZES, sign_rows
+from optldp.estimators.features import estimate_features
+from optldp.mechanisms import InputError
+
+GROUPS = np.repeat(np.arange(5), 200)
+SIGNS = np.tile([-1.0, 1.0], 500)
+FIVE = tuple("abcde")
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+def test_groups_of_two_values_cost_what_a_product_of_signs_does(epsilon):
+    made = design_groups("g", FIVE, "y", (-1, 1), epsilon, GROUPS, SIGNS, clip=math.inf, uniform_share=0.0)
+    of_sums = 1 / math.tanh(epsilon / 2) ** 2 / (1 - SIZES)
+    assert made.variances == pytest.approx(np.full(5, 25 * of_sums), rel=1e-5)
+    assert made.open_variances == pytest.approx(np.full(5, 5.0))
+
+
+def test_no_sign_of_a_group_goes_with_that_of_another():
+    for groups in range(2, 33):
+        signs = sign_rows(groups)
+        assert (signs.T @ signs == len(signs) * np.eye(groups)).all()
+
+
+def test_means_that_are_not_the_pilots_are_found():
+    rng = np.random.default_rng(1)
+    values = np.clip(rng.normal(size=1000) + GROUPS, -4, 8)
+    made = design_groups("g", FIVE, "y", (-4, 8), 2.0, GROUPS, values)
+    codes = rng.choice(5, 40_000, p=[0.3, 0.25, 0.2, 0.15, 0.1])
+    held = np.clip(rng.normal(size=codes.size) + 1.2 * codes, -4, 8)
+    found = estimate_features(made.mechanism, made.mechanism.sample(np.column_stack([codes, held]), rng))
+    truth = np.bincount(codes, held) / np.bincount(codes)
+    assert (found.low < truth).all()
+    assert (truth < found.high).all()
+    again = np.tile(np.column_stack([GROUPS, values]), (40, 1))
+    found = estimate_features(made.mechanism, made.mechanism.sample(again, rng))
+    assert found.std_error == pytest.approx(made.std_errors(len(again)), rel=0.25)
+
+
+@pytest.mark.parametrize(
+    ("labels", "values", "more", "says"),
+    [
+        (tuple("abcdef"), SIGNS, {}, "got none in 'f'"),
+        (("a",), SIGNS, {}, "2 to 32 groups of 'g', got 1"),
+        (FIVE, SIGNS * 2, {}, "column 'y' must lie within -1 to 1, got -2"),
+        (FIVE, SIGNS, {"clip": 0.0}, "the clip must be positive"),
+        (FIVE, GROUPS / 5, {}, "must vary within groups"),
+    ],
+)
+def test_bad_input_is_one_line(labels, values, more, says):
+    with pytest.raises(InputError, match=says):
+        design_groups("g", labels, "y", (-1, 1), 1.0, GROUPS, values, **more)

@@ -25,7 +25,8 @@ HOLES: Mapping[str, Mapping[tuple[str, ...], str]] = {
     "perturbed": NO_DRAWS,
     "foreign_report_refused": NO_DRAWS,
     "text_read_again": {("seeded",): "draws no reports"},
-    "counts_add_up": NO_DRAWS,
+    "counts_add_up": {**NO_DRAWS, FEATURES: "reports of features are in two columns: estimate takes them"},
+    "drawn": {FEATURES: "not built: perturb draws them"},
     "estimated": NO_DRAWS,
     "repeated_user_refused": NO_DRAWS,
     "counted_file_estimated": {
@@ -48,15 +49,21 @@ HOLES: Mapping[str, Mapping[tuple[str, ...], str]] = {
         ("sensitive",): "of some values nothing is promised, which is no epsilon",
         LEVELS: "the mechanism of the user's level is booked",
     },
-    "poisoned": {LEVELS: "depends on how many users chose which level"},
+    "poisoned": {
+        LEVELS: "depends on how many users chose which level",
+        ("directions of numbers", "rows of numbers"): "influence is known of reports of one period",
+        FEATURES: "not built: what a report of a feature moves depends on the target's form",
+    },
     "evaluated": {
         ("places", "categories of blocks"): "of no loss by a name, for which a new design could be made",
         FEATURES: "what features cost depends on the pilot: plan --for says it",
         ("cells",): "prior is of one column: plan --for table says what cells cost",
+        ("directions of numbers",): "plan says what a way costs",
         PAIRS: "what pairs cost depends on each key's share and values together",
     },
     "audited": {
         OTHERS: "draws no reports",
+        FEATURES: "not built: each table of a feature can be audited by itself",
         ("directions of numbers",): "each report has a seed of its own and comes once",
         ("delta",): "an audit bounds log-ratios from below, and (epsilon, delta) bounds none from above",
     },

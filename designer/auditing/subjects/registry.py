@@ -150,6 +150,8 @@ def _(mechanism: Any, rng: np.random.Generator | None = None) -> Draw:
 
 @sampler_of.register
 def _(mechanism: Way, rng: np.random.Generator | None = None) -> Draw:
+    if mechanism.mechanism is mechanism:
+        raise InputError(f"audits are for mechanisms of which a value's reports come again, got {mechanism!r:.60}")
     return sampler_of(mechanism.mechanism, rng)
 
 

@@ -28,6 +28,10 @@ class Histories(Ways):
     of: ClassVar[type] = Directions
     designs: ClassVar[tuple[DesignKind, ...]] = ()
 
+    @classmethod
+    def suits(cls, mechanism: Any) -> bool:
+        return isinstance(mechanism, cls.of)
+
     def held(self, asked: PerturbOptions, beside: Mapping[str, np.ndarray]) -> Held:
         from ....estimators.reading.columns.number_cells import read_sparse_column
 

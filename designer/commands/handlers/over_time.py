@@ -45,6 +45,11 @@ class Ways(BundleKind[Way]):
     over_time: ClassVar[bool] = True
 
     @classmethod
+    def suits(cls, mechanism: Any) -> bool:
+        """Whether its reports are those of a mechanism for one period; `Histories` has the others."""
+        return super().suits(mechanism) and mechanism.mechanism is not mechanism
+
+    @classmethod
     def design(cls, options: DesignOptions) -> Designed:
         """Return the way that was asked for, or the best that keeps what is to be protected."""
         from ...over_time import design_panel

@@ -63,6 +63,7 @@ def test_perturbing_through_a_table_loads_no_other_kind_and_no_other_command(tab
         "output",
         "output.output",
         "options",
+        "options.days",
         "options.differences",
         "options.ledger",
         "options.old_spellings",

@@ -15,7 +15,7 @@ from chromium import Chromium
 from optldp.mechanisms import load_table, verify
 
 READY = "document.querySelector('[role=status]')?.textContent === 'Up to date'"
-FIRST = "document.querySelector('#structure svg path')"
+FIRST = "document.querySelector('#structure[aria-label] canvas, #structure [aria-label] canvas')"
 FOCUSED = "(() => {const e = document.activeElement; return e.ariaLabel || e.closest('[aria-label]')?.ariaLabel || e.textContent})()"  # noqa: E501
 KEYS = {"Tab": 9, "Enter": 13, "ArrowRight": 39, "ArrowUp": 38}
 MOST_TABS = 60

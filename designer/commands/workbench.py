@@ -48,10 +48,11 @@ def workbench_command(
         return
     if find_spec("nicegui") is None or find_spec("jinja2") is None:
         raise InputError("the workbench needs NiceGUI, which is not installed: pip install 'optldp[workbench]'")
-    from ..workbench.page import Page
     from ..workbench.server import serve
 
     def build(address: str) -> Any:
+        from ..workbench.page import Page  # takes NiceGUI with it, which `serve` imports once the browser was opened
+
         return Page(address, prior, source).build()
 
     query = chosen.query(drawn=prior is None)

@@ -1,20 +1,24 @@
-"""What the workbench answers, as pure functions of a prior and what is chosen."""
+"""What the workbench answers, as pure functions of a prior and what is chosen.
+
+Solvers are imported where they are called: the page is sent before, and the reader's browser loads it meanwhile.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...estimators.poisoning.influence import influence
-from ..comparison.compare import compare
-from ..designs.design import design
-from ..designs.result import Design
-from ..planning.mean import plan_epsilon
-from ..priors.prior import Prior
 from ..report.odds import BELIEFS, most_believed
 from .state import State
+
+if TYPE_CHECKING:
+    from ..designs.result import Design
+    from ..priors.prior import Prior
+
+GoOn = Callable[..., None] | None
+"""Called at every step; raises what ends the computation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +29,8 @@ class Answer:
     ----------
     design : Design
     n : int
+    poisoner : float
+        The most that one person who lies moves the mean, in units of the values.
 
     Example
     -------
@@ -36,16 +42,12 @@ class Answer:
 
     design: Design
     n: int
+    poisoner: float
 
     @property
     def error(self) -> float:
         """Standard error of the mean of the people who report, in units of the values."""
         return math.sqrt(self.design.expected_variance / self.n)
-
-    @cached_property
-    def poisoner(self) -> float:
-        """The most that one person who lies moves the mean, in units of the values."""
-        return float(influence(self.design.mechanism).times_n[0]) / self.n
 
     @property
     def beliefs(self) -> dict[str, float]:
@@ -78,14 +80,20 @@ class Rivals:
     bound: float
 
 
-def answer(prior: Prior, state: State) -> Answer:
+def answer(prior: Prior, state: State, go_on: GoOn = None) -> Answer:
     """Return the best mechanism for what is chosen; one design."""
-    return Answer(design(prior, state.epsilon), state.n)
+    from ...estimators.poisoning.influence import influence
+    from ..designs.design import design
+
+    made = design(prior, state.epsilon, progress=go_on)
+    return Answer(made, state.n, float(influence(made.mechanism).times_n[0]) / state.n)
 
 
-def rivals(prior: Prior, state: State) -> Rivals:
+def rivals(prior: Prior, state: State, go_on: GoOn = None) -> Rivals:
     """Return every known mechanism at the chosen budget beside the certified bound."""
-    found = compare(prior, [state.epsilon])
+    from ..comparison.compare import compare
+
+    found = compare(prior, [state.epsilon], progress=go_on)
     bound = next(row.expected_bound for row in found if row.expected_bound is not None)
 
     def error(variance: float | None) -> float | None:
@@ -96,7 +104,7 @@ def rivals(prior: Prior, state: State) -> Rivals:
     return Rivals(tuple(rows), math.sqrt(bound / state.n))
 
 
-def epsilon_for(prior: Prior, state: State, error: float) -> float:
+def epsilon_for(prior: Prior, state: State, error: float, go_on: GoOn = None) -> float:
     """Return the least budget with which the standard error stays within `error`; ten to twenty designs.
 
     Raises
@@ -104,7 +112,9 @@ def epsilon_for(prior: Prior, state: State, error: float) -> float:
     InputError
         No budget reaches it; the message says what can be had.
     """
-    return plan_epsilon(prior, state.n, error).epsilon
+    from ..planning.mean import plan_epsilon
+
+    return plan_epsilon(prior, state.n, error, progress=go_on).epsilon
 
 
 def facts(made: Answer, others: Rivals) -> dict[str, Any]:

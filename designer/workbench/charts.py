@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.units import units_label
-from ..priors.prior import Prior
-from .answers import Rivals
-from .trial import Trial
+
+if TYPE_CHECKING:
+    from ...mechanisms.table.table import TabulatedMechanism
+    from ..priors.prior import Prior
+    from .answers import Rivals
+    from .trial import Trial
 
 Options = dict[str, Any]
 

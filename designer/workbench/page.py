@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -16,7 +17,8 @@ from ...mechanisms.units import units_label
 from ..priors.prior import Prior
 from ..report.odds import odds_sentence
 from . import charts, taking
-from .answers import Answer, Rivals, answer, epsilon_for, rivals
+from .answers import Answer, Rivals, epsilon_for, rivals
+from .kept import Kept
 from .latest import Latest
 from .state import BARS, PRESETS, TALLEST, State
 from .style import STYLE, TITLES
@@ -26,6 +28,12 @@ T = TypeVar("T")
 
 LEAST_EPSILON, MOST_EPSILON = 0.1, 6.0
 """Ends of the slider; the field beside it takes any budget."""
+
+STEP = 0.05
+"""Of the slider."""
+
+PAUSE = 0.2
+"""Seconds without a new choice before what takes longer than the mechanism is computed."""
 
 
 class Page:
@@ -44,11 +52,11 @@ class Page:
     def __init__(self, address: str, prior: Prior | None, source: taking.Source | None) -> None:
         self._address, self._of_file, self._source = address, prior, source
         self._state, self._ink = State(), charts.LIGHT
-        self._latest = Latest()
+        self._latest, self._kept = Latest(), Kept()
         self._made: Answer | None = None
 
     async def build(self) -> None:
-        """Lay out the page for the reader's scheme and the state of the address, and answer it."""
+        """Lay out the page for the state of the address, and answer it; while the browser loads it, one design."""
         ui.add_head_html(f"<style>{STYLE}</style>")
         asked = ui.context.client.request.url.query
         try:
@@ -56,10 +64,6 @@ class Page:
             self._state = State.from_query(kept)
         except OptldpError as error:
             ui.notify(str(error), type="warning", timeout=0, close_button="Close")
-        await ui.context.client.connected()
-        dark = await ui.run_javascript("matchMedia('(prefers-color-scheme: dark)').matches", timeout=5)
-        self._ink = charts.DARK if dark else charts.LIGHT
-        ui.colors(primary=self._ink.main)
         with ui.element("main").classes("bench"):
             ui.html("<h1>Design a private survey</h1>", sanitize=False)
             self._status = ui.label("Computing").props("role=status aria-live=polite").classes("status")
@@ -69,6 +73,12 @@ class Page:
                 with ui.element("section").props(f"aria-labelledby=step{number}"):
                     ui.html(f'<h2 id="step{number}">{number}. {title}</h2>', sanitize=False)
                     lay()
+        ahead = asyncio.create_task(_off_the_loop(partial(self._kept.answer, self._prior, self._state)))
+        await ui.context.client.connected()
+        dark = await ui.run_javascript("matchMedia('(prefers-color-scheme: dark)').matches", timeout=5)
+        self._ink = charts.DARK if dark else charts.LIGHT
+        with suppress(OptldpError):  # told by the answer itself
+            await ahead
         await self._ask()
 
     @property
@@ -76,7 +86,11 @@ class Page:
         return self._state.prior() if self._of_file is None else self._of_file
 
     def _chart(self, name: str, tall: bool = False) -> ui.echart:
-        return ui.echart({}, renderer="svg").classes("chart tall" if tall else "chart").props(f"id={name}")
+        return (
+            ui.echart({}, renderer="canvas" if name == "structure" else "svg")
+            .classes("chart tall" if tall else "chart")
+            .props(f"id={name}")
+        )
 
     def _number(self, label: str, value: float, changed: Callable[[float], Any], **more: Any) -> ui.number:
         """Return a field that tells a number once it is left or Enter is pressed."""
@@ -141,7 +155,7 @@ class Page:
         )
         with ui.row().classes("slide"):
             self._slider = ui.slider(
-                min=LEAST_EPSILON, max=MOST_EPSILON, step=0.05, value=min(self._state.epsilon, MOST_EPSILON)
+                min=LEAST_EPSILON, max=MOST_EPSILON, step=STEP, value=min(self._state.epsilon, MOST_EPSILON)
             ).props('aria-label="Epsilon, the privacy budget of each person" id=epsilon-slider')
             self._slider.on(
                 "update:model-value", lambda e: self._choose(epsilon=float(e.args)), throttle=0.05, leading_events=True
@@ -193,9 +207,12 @@ class Page:
     async def _plan(self, error: float) -> None:
         if self._made is not None and abs(error - self._made.error) <= 1e-3 * error:
             return  # left as it was shown
+        await self._latest.ask(partial(self._search, error))
+
+    async def _search(self, error: float) -> None:
         self._status.text = "Searching the budget for that error"
         try:
-            epsilon = await _off_the_loop(partial(epsilon_for, self._prior, self._state, error))
+            epsilon = await _off_the_loop(partial(epsilon_for, self._prior, self._state, error, self._latest.go_on))
         except OptldpError as refused:
             self._status.text = str(refused)
             ui.notify(str(refused), type="warning")
@@ -207,27 +224,32 @@ class Page:
 
     async def _answer(self) -> None:
         """Answer the state as it is now: the mechanism first, then what takes longer unless something new was asked."""
-        state, prior = self._state, self._prior
+        state, prior, go_on = self._state, self._prior, self._latest.go_on
         _update(self._histogram, charts.histogram(prior, self._ink))
         self._status.text = "Computing"
         try:
-            self._made = made = await _off_the_loop(partial(answer, prior, state))
+            self._made = made = await _off_the_loop(partial(self._kept.answer, prior, state, go_on))
             self._show(made, state, prior)
-            if self._latest.overtaken:
-                return
-            self._show_rivals(await _off_the_loop(partial(rivals, prior, state)))
-            if self._latest.overtaken:
-                return
-            found = await _off_the_loop(partial(trial, prior, made.design.mechanism, state.n, state.seed))
+            await asyncio.sleep(PAUSE)
+            go_on()
+            self._show_rivals(await _off_the_loop(partial(rivals, prior, state, go_on)))
+            mechanism = made.design.mechanism
+            found = await _off_the_loop(partial(trial, prior, mechanism, state.n, state.seed, go_on))
         except OptldpError as refused:
             self._status.text = str(refused)
             return
         self._show_trial(found)
         self._status.text = "Up to date"
+        for epsilon in (state.epsilon + STEP, state.epsilon - STEP):  # where the slider goes next
+            if LEAST_EPSILON <= epsilon <= MOST_EPSILON:
+                near = dataclasses.replace(state, epsilon=round(epsilon, 2))
+                with suppress(OptldpError):
+                    await _off_the_loop(partial(self._kept.answer, prior, near, go_on))
 
     def _show(self, made: Answer, state: State, prior: Prior) -> None:
         epsilon = made.design.epsilon
-        self._slider.value = min(max(epsilon, LEAST_EPSILON), MOST_EPSILON)
+        # The chosen budget may be ahead of the answered one; that is where the slider is, and stays.
+        self._slider.value = min(max(self._state.epsilon, LEAST_EPSILON), MOST_EPSILON)
         self._epsilon.value = float(f"{epsilon:.4g}")
         self._error.value = float(f"{made.error:.4g}")
         error = units_label(f"{made.error:.4g}", prior.units)

@@ -6,11 +6,12 @@ import shlex
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ...mechanisms.files.table import save_table
-from ..designs.result import Design
-from ..report.mechanism_page import mechanism_html
 from .state import BARS, KNOTS, State
+
+if TYPE_CHECKING:
+    from ..designs.result import Design
 
 
 @dataclass(frozen=True)
@@ -49,21 +50,6 @@ def command(state: State, source: Source | None, *more: str) -> str:
     """
     told, words = state.query(drawn=source is None), [] if source is None else source.words()
     return shlex.join(["optldp", "workbench", *words, *(["--chosen", told] if told else []), *more])
-
-
-def design_command(state: State, source: Source) -> str:
-    """Return the command line that writes the same table of a file's values."""
-    told = [
-        *source.words(),
-        "--knots",
-        str(KNOTS),
-        "--epsilon",
-        repr(state.epsilon),
-        "--omit-prior",
-        "--out",
-        "mech.json",
-    ]
-    return shlex.join(["optldp", "design", *told])
 
 
 _SCRIPT = '''"""Every number of the workbench's page, again: python {name}"""
@@ -139,6 +125,8 @@ def script(state: State, source: Source | None, name: str = "workbench.py") -> s
 
 def table_bytes(made: Design) -> bytes:
     """Return the table as a JSON file has it, without the prior."""
+    from ...mechanisms.files.table import save_table
+
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "mech.json")
         save_table(made.mechanism.without_prior(), path)
@@ -147,4 +135,6 @@ def table_bytes(made: Design) -> bytes:
 
 def report(made: Design, n: int) -> str:
     """Return the page that is signed, as `optldp show TABLE --out PAGE.html` writes it; without the prior."""
+    from ..report.mechanism_page import mechanism_html
+
     return mechanism_html(made.mechanism.without_prior(), n=n, name="mech.json")

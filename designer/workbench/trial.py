@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...estimators.count_reports import count
-from ...estimators.means.mean import estimate_mean
-from ...mechanisms.table.table import TabulatedMechanism
-from ..priors.prior import Prior
+if TYPE_CHECKING:
+    from ...mechanisms.table.table import TabulatedMechanism
+    from ..priors.prior import Prior
+    from .answers import GoOn
 
 MOST = 100_000
 """People who are simulated at most; their mean is clear by then."""
@@ -58,7 +58,7 @@ class Trial:
         }
 
 
-def trial(prior: Prior, mechanism: TabulatedMechanism, n: int, seed: int) -> Trial:
+def trial(prior: Prior, mechanism: TabulatedMechanism, n: int, seed: int, go_on: GoOn = None) -> Trial:
     """Draw people from the prior and reports of theirs, and estimate the mean again and again.
 
     Parameters
@@ -68,6 +68,8 @@ def trial(prior: Prior, mechanism: TabulatedMechanism, n: int, seed: int) -> Tri
     n : int
         People, at least 2; of more than 100,000 these are simulated.
     seed : int
+    go_on : callable, optional
+        Called before each estimate.
 
     Example
     -------
@@ -77,11 +79,18 @@ def trial(prior: Prior, mechanism: TabulatedMechanism, n: int, seed: int) -> Tri
     >>> int(found.people[-1]), found.inside
     (5000, True)
     """
+    from ...estimators.count_reports import count
+    from ...estimators.means.mean import estimate_mean
+
     rng, people = np.random.default_rng(seed), min(n, MOST)
     values = rng.choice(prior.knots, people, p=prior.weights)
     reports = mechanism.sample(values, rng)
     counted = np.unique(np.geomspace(min(FEWEST, people), people, STEPS).round().astype(int))
-    found = [estimate_mean(count(mechanism, reports[:each])) for each in counted]
+    found = []
+    for each in counted:
+        if go_on is not None:
+            go_on()
+        found.append(estimate_mean(count(mechanism, reports[:each])))
     intervals = [each.interval() for each in found]
     ends = np.array([(each.low, each.high) for each in intervals], dtype=float)
     return Trial(counted, np.array([each.value for each in found]), ends[:, 0], ends[:, 1], float(values.mean()))

@@ -146,10 +146,10 @@ def main() -> int:
         data = Path(scratch, "people.csv")
         data.write_text(COLUMN)
         drawn = Served()
-        held = Served(str(data), "--column", "secretcolumn", "--range", "1000", "2000")
         with Chromium(Path(scratch, "profile")) as browser:
 
             def of_file() -> None:
+                held = Served(str(data), "--column", "secretcolumn", "--range", "1000", "2000")
                 browser.open(held.address, READY)
                 addresses = " ".join(url for _, url in browser.requests)
                 said = held.stop() + addresses

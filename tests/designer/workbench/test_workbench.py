@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 from optldp.designer.workbench.answers import answer, epsilon_for, facts, rivals
+from optldp.designer.workbench.latest import Latest, Overtaken
 from optldp.designer.workbench.server import Guard, bound_socket
 from optldp.designer.workbench.state import PRESETS, State
 from optldp.designer.workbench.taking import Source, command, script, table_bytes
@@ -96,6 +97,31 @@ def test_nothing_that_is_taken_away_holds_a_value_or_a_prior_of_a_file():
     state = State(heights=PRESETS["two groups"], low=1.25, high=7.75, units="secret")
     for text in (state.query(drawn=False), command(state, source), script(state, source)):
         assert not any(word in text for word in ("heights", "1.25", "7.75", "secret"))
+
+
+def test_a_newer_request_ends_the_one_that_is_being_computed_at_its_next_step():
+    done, latest = [], Latest()
+
+    async def ask(number):
+        await asyncio.sleep(0)
+        latest.go_on()
+        done.append(number)
+
+    async def several():
+        await asyncio.gather(*(latest.ask(lambda number=number: ask(number)) for number in range(3)))
+
+    asyncio.run(several())
+    assert done == [2]
+
+
+def test_a_design_is_ended_by_what_it_tells_its_steps_to():
+    def stop(*_):
+        raise Overtaken
+
+    prior = State().prior().on(5)
+    for compute in (answer, rivals):
+        with pytest.raises(Overtaken):
+            compute(prior, State(), stop)
 
 
 class TestGuard:

@@ -91,7 +91,7 @@ def journey(browser: Chromium, address: str, folder: Path) -> None:
     tab_to(browser, "People")
     typed(browser, "20000")
     browser.wait_for(f"{READY} && document.body.textContent.includes('20,000 simulated')")
-    tab_to(browser, "Standard error wanted")
+    tab_to(browser, "Error wanted")
     typed(browser, "0.3")
     browser.wait_for(f"{READY} && /standard error of the mean is 0\\.(3|29)/.test(document.body.textContent)")
     tab_to(browser, "Epsilon, the privacy budget")
@@ -120,6 +120,15 @@ def journey(browser: Chromium, address: str, folder: Path) -> None:
         url for _, url in browser.requests if "//127.0.0.1:" not in url and not url.startswith(("data:", "blob:"))
     ]
     require(not foreign and not browser.complaints, (foreign, browser.complaints))
+
+
+def other_questions(browser: Chromium, address: str) -> None:
+    """A median from an address, and a distribution by keyboard, are answered to the end."""
+    browser.open(f"{address}&of=median", READY)
+    require(browser.run("/The true median, [\\d.]+, is (in|out)side/.test(document.body.textContent)"), "a median")
+    tab_to(browser, "the distribution")
+    press(browser, "Enter")
+    browser.wait_for(f"{READY} && document.body.textContent.includes('hold the true share')")
 
 
 def looks(browser: Chromium, address: str, pictures: Path, axe: str) -> None:
@@ -157,6 +166,7 @@ def main() -> int:
 
             checks = {
                 "by keyboard to a proved table": lambda: journey(browser, drawn.address, Path(scratch)),
+                "a median and a distribution": lambda: other_questions(browser, drawn.address),
                 "wide and narrow, light and dark": lambda: looks(browser, drawn.address, pictures, axe_core(None)),
                 "neither addresses nor the log hold a value": of_file,
             }

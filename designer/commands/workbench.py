@@ -82,11 +82,10 @@ def _from_file(
 
 def _print(prior: Prior, state: State, as_json: bool) -> None:
     from ..workbench.answers import answer, facts, rivals
-    from ..workbench.trial import trial
+    from ..workbench.trial import tried
 
     made = answer(prior, state)
-    found = trial(prior, made.design.mechanism, state.n, state.seed)
-    told = facts(made, rivals(prior, state)) | {"trial": found.facts()}
+    told = facts(made, rivals(prior, state)) | {"trial": tried(prior, made, state.seed).facts()}
     if as_json:
         print_json(told)
         return

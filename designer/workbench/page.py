@@ -20,9 +20,10 @@ from . import charts, taking
 from .answers import Answer, Rivals, epsilon_for, rivals
 from .kept import Kept
 from .latest import Latest
+from .questions import QUESTIONS
 from .state import BARS, PRESETS, TALLEST, State
 from .style import STYLE, TITLES
-from .trial import Trial, trial
+from .trial import Shares, Trial, tried
 
 T = TypeVar("T")
 
@@ -54,6 +55,8 @@ class Page:
         self._state, self._ink = State(), charts.LIGHT
         self._latest, self._kept = Latest(), Kept()
         self._made: Answer | None = None
+        self._told: dict[int, float] = {}
+        self._edited: ui.number | None = None
 
     async def build(self) -> None:
         """Lay out the page for the state of the address, and answer it; while the browser loads it, one design."""
@@ -95,13 +98,27 @@ class Page:
     def _number(self, label: str, value: float, changed: Callable[[float], Any], **more: Any) -> ui.number:
         """Return a field that tells a number once it is left or Enter is pressed."""
         field = ui.number(label, value=value, **more).props("outlined dense")
+        self._told[field.id] = value
 
         async def told() -> None:
-            if field.value is not None:
+            if field.value is not None and field.value != self._told[field.id]:
+                self._told[field.id] = field.value
                 await changed(field.value)
 
-        field.on("keydown.enter", told).on("blur", told)
+        async def left() -> None:
+            self._edited = None
+            await told()
+
+        def entered() -> None:
+            self._edited = field
+
+        field.on("keydown.enter", told).on("focus", entered).on("blur", left)
         return field
+
+    def _set(self, field: ui.number, value: float) -> None:
+        """Show a number, unless the reader is writing in its field."""
+        if field is not self._edited:
+            field.value = self._told[field.id] = value
 
     def _values(self) -> None:
         if self._source is None:
@@ -142,10 +159,14 @@ class Page:
         await self._choose(heights=tuple(int(bar.value or 0) for bar in self._bars))
 
     def _question(self) -> None:
-        ui.label("You want the mean. How many people will report, and how far may it be off?")
+        ui.label("What do you want to know, how many people will report, and how far may the answer be off?")
+        ui.radio(
+            {name: each.asks for name, each in QUESTIONS.items()}, value=self._state.of,
+            on_change=lambda e: self._choose(of=e.value),
+        ).props('inline aria-label="The question"')  # fmt: skip
         with ui.row():
             self._n = self._number("People", self._state.n, lambda v: self._choose(n=int(v)), min=2, format="%d")
-            self._error = self._number("Standard error wanted", 1.0, self._plan, min=0)
+            self._error = self._number("Error wanted", 1.0, self._plan, min=0)
         self._sentence = ui.label().classes("says")
 
     def _mechanism(self) -> None:
@@ -161,8 +182,12 @@ class Page:
                 "update:model-value", lambda e: self._choose(epsilon=float(e.args)), throttle=0.05, leading_events=True
             )
             self._epsilon = self._number("Epsilon", self._state.epsilon, lambda v: self._choose(epsilon=float(v)))
-        self._odds = ui.label().classes("says")
-        self._poison = ui.label().classes("says")
+        with ui.element("div").classes("pair"):
+            with ui.element("div"):
+                ui.html("<h3>What one report tells about a person</h3>", sanitize=False)
+                self._odds = ui.label().classes("says")
+                self._poison = ui.label().classes("says")
+            self._beliefs = self._chart("odds")
         with ui.element("div").classes("pair"):
             with ui.element("div"):
                 ui.html("<h3>How each value is reported</h3>", sanitize=False)
@@ -205,8 +230,6 @@ class Page:
         await self._ask()
 
     async def _plan(self, error: float) -> None:
-        if self._made is not None and abs(error - self._made.error) <= 1e-3 * error:
-            return  # left as it was shown
         await self._latest.ask(partial(self._search, error))
 
     async def _search(self, error: float) -> None:
@@ -232,14 +255,15 @@ class Page:
             self._show(made, state, prior)
             await asyncio.sleep(PAUSE)
             go_on()
-            self._show_rivals(await _off_the_loop(partial(rivals, prior, state, go_on)))
-            mechanism = made.design.mechanism
-            found = await _off_the_loop(partial(trial, prior, mechanism, state.n, state.seed, go_on))
+            self._show_rivals(await _off_the_loop(partial(rivals, prior, state, go_on)), state.of)
+            found = await _off_the_loop(partial(tried, prior, made, state.seed, go_on))
         except OptldpError as refused:
             self._status.text = str(refused)
             return
-        self._show_trial(found)
+        self._show_trial(found, state.of)
         self._status.text = "Up to date"
+        if QUESTIONS[state.of].knots is not None:
+            return  # a second each
         for epsilon in (state.epsilon + STEP, state.epsilon - STEP):  # where the slider goes next
             if LEAST_EPSILON <= epsilon <= MOST_EPSILON:
                 near = dataclasses.replace(state, epsilon=round(epsilon, 2))
@@ -250,16 +274,15 @@ class Page:
         epsilon = made.design.epsilon
         # The chosen budget may be ahead of the answered one; that is where the slider is, and stays.
         self._slider.value = min(max(self._state.epsilon, LEAST_EPSILON), MOST_EPSILON)
-        self._epsilon.value = float(f"{epsilon:.4g}")
-        self._error.value = float(f"{made.error:.4g}")
-        error = units_label(f"{made.error:.4g}", prior.units)
-        self._sentence.text = (
-            f"With epsilon {epsilon:.4g} and {state.n:,} people the standard error of the mean is {error}: "
-            f"95 times in 100 the mean is within {units_label(f'{1.96 * made.error:.3g}', prior.units)}."
-        )
+        self._set(self._epsilon, float(f"{epsilon:.4g}"))
+        self._set(self._error, float(f"{made.error:.4g}"))
+        self._sentence.text = _sentence(made, prior.units)
         self._odds.text = odds_sentence(epsilon)
-        poisoner = units_label(f"{made.poisoner:.3g}", prior.units)
-        self._poison.text = f"One person who lies moves the mean of {state.n:,} by at most {poisoner}."
+        if made.poisoner is not None:
+            poisoner = units_label(f"{made.poisoner:.3g}", prior.units)
+            self._poison.text = f"One person who lies moves the mean of {state.n:,} by at most {poisoner}."
+        self._poison.visible = made.poisoner is not None
+        _update(self._beliefs, charts.odds(made.beliefs, self._ink))
         _update(self._structure, charts.structure(made.design.mechanism, self._ink))
         self._show_value(self._value.value or 0.0)
         self._command.text = taking.command(state, self._source, "--json")
@@ -272,14 +295,23 @@ class Page:
         low, high = self._prior.domain
         _update(self._one, charts.reports_of(self._made.design.mechanism, min(max(value, low), high), self._ink))
 
-    def _show_rivals(self, found: Rivals) -> None:
-        _update(self._rivals, charts.rivals(found, self._ink, self._prior.units))
+    def _show_rivals(self, found: Rivals, of: str) -> None:
+        question = QUESTIONS[of]
+        error = units_label(question.error, self._prior.units if question.in_units else "")
+        _update(self._rivals, charts.rivals(found, self._ink, error))
 
-    def _show_trial(self, found: Trial) -> None:
+    def _show_trial(self, found: Trial | Shares, of: str) -> None:
+        if isinstance(found, Shares):
+            _update(self._many, charts.shares(found, self._ink, self._prior.units))
+            self._found.text = (
+                f"{found.people:,} simulated people report. Of {found.cuts.size} shares of values below a cut, the "
+                f"intervals of {found.inside} hold the true share."
+            )
+            return
         _update(self._many, charts.convergence(found, self._ink))
         where = "inside" if found.inside else "outside (it happens 5 times in 100)"
         self._found.text = (
-            f"{found.people[-1]:,} simulated people report. Their true mean, {found.truth:.4g}, is {where} the "
+            f"{found.people[-1]:,} simulated people report. The true {of}, {found.truth:.4g}, is {where} the "
             f"interval from {found.low[-1]:.4g} to {found.high[-1]:.4g} around the estimate {found.estimate[-1]:.4g}."
         )
 
@@ -302,6 +334,20 @@ class Page:
 async def _off_the_loop(compute: Callable[[], T]) -> T:
     """Compute in a thread, so that the page answers meanwhile."""
     return await asyncio.get_running_loop().run_in_executor(None, compute)
+
+
+def _sentence(made: Answer, units: str) -> str:
+    """Return what the error is, in words."""
+    begins = f"With epsilon {made.design.epsilon:.4g} and {made.n:,} people the"
+    if made.of == "distribution":
+        return f"{begins} 95% interval of a share of values below a cut is +-{made.error:.3g}, on average over cuts."
+    if made.of == "median":
+        error = units_label(f"{made.error:.4g}", units)
+        return f"{begins} 95% interval of the median is +-{error}, where reports are many."
+    error, within = (
+        units_label(f"{size:.{digits}g}", units) for size, digits in ((made.error, 4), (1.96 * made.error, 3))
+    )
+    return f"{begins} standard error of the mean is {error}: 95 times in 100 the mean is within {within}."
 
 
 def _update(chart: ui.echart, options: charts.Options) -> None:

@@ -13,9 +13,7 @@ import numpy as np
 from ...mechanisms.budget import check_epsilon
 from ...mechanisms.errors import InputError
 from ..priors.prior import Prior
-
-QUESTIONS = ("mean",)
-"""What may be asked."""
+from .questions import QUESTIONS
 
 KNOTS = 65
 """Of a drawn prior: a design takes a tenth of a second."""

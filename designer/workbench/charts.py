@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -150,7 +151,7 @@ def rivals(found: Rivals, ink: Ink, error: str) -> Options:
     return _frame(
         ink, says, tooltip={"trigger": "item", "confine": True},
         xAxis=_axis(
-            ink, "log", error, min=0.8 * found.bound, max=1.25 * rows[0][1]
+            ink, "log", error, min=float(f"{0.8 * found.bound:.2g}"), max=float(f"{1.25 * rows[0][1]:.2g}")
         ),
         yAxis=_axis(ink, "category", data=[method for method, _ in rows]), series=[points],
     )  # fmt: skip
@@ -183,13 +184,14 @@ def convergence(found: Trial, ink: Ink) -> Options:
     ends = {"lineStyle": {"color": ink.faint, "type": "dashed"}, "itemStyle": {"color": ink.faint}}
     truth = np.full(found.people.size, found.truth)
     spread = max(abs(found.high[-1] - found.low[-1]) * 8, 1e-12)
+    step = 10.0 ** math.floor(math.log10(spread))
     return _frame(
         ink, says, legend={"top": 0, "textStyle": {"color": ink.text}},
         xAxis=_axis(ink, "log", "people who reported", min=int(found.people[0]), max=int(found.people[-1])),
         yAxis=_axis(
             ink, "value", scale=True,
-            min=float(f"{max(found.truth - spread, found.low.min()):.3g}"),
-            max=float(f"{min(found.truth + spread, found.high.max()):.3g}"),
+            min=step * math.floor(max(found.truth - spread, found.low.min()) / step),
+            max=step * math.ceil(min(found.truth + spread, found.high.max()) / step),
         ),
         series=[
             line("estimate", found.estimate, lineStyle={"color": ink.main, "width": 2}, itemStyle={"color": ink.main}),
@@ -215,7 +217,7 @@ def shares(found: Shares, ink: Ink, units: str) -> Options:
     ends = {"color": ink.faint, "type": "dashed"}
     return _frame(
         ink, says, legend={"top": 0, "textStyle": {"color": ink.text}},
-        xAxis=_axis(ink, "value", units_label("values below", units), scale=True), yAxis=_percents(ink),
+        xAxis=_axis(ink, "value", units_label("values below", units), scale=True), yAxis=_percents(ink) | {"min": 0, "max": 100},
         series=[
             line("estimate", found.estimate, color=ink.main, width=2), line("95% interval", found.low, **ends),
             line("95% interval", found.high, **ends), line("truth", found.truth, color=ink.other, width=2),

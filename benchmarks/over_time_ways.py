@@ -75,7 +75,7 @@ def simulated(way: str, periods: int, changes: int, epsilon: float, of: str) -> 
 
 def main() -> int:
     """Print all that was asked for; the exit code is the number of cells that are wrong."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", choices=("cells", "simulated"), help="one of both; default: both")
     part, wrong = parser.parse_args().part, 0
     if part != "simulated":

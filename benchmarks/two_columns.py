@@ -58,8 +58,8 @@ def main() -> None:
         return GRID[rng.choice(len(GRID), n, p=law.weights)]
 
     for epsilon in (1.0, 2.0, 4.0):
-        for name, more in (("unclipped", {"clip": math.inf, "uniform_share": 0.0}), ("clipped at 2 sd", {})):
-            made = design_association("correlation", BOX, epsilon, law, **more)
+        for name, clip, share in (("unclipped", math.inf, 0.0), ("clipped at 2 sd", 2.0, None)):
+            made = design_association("correlation", BOX, epsilon, law, clip=clip, uniform_share=share)
             told(f"correlation {name}, eps {epsilon:g}", made, np.array([rho]), drawn, asked.runs, asked.n, 1)
         made = design_association("correlation", BOX, epsilon)
         told(f"correlation, moments, eps {epsilon:g}", made, np.array([rho]), drawn, asked.runs, asked.n, 2)

@@ -94,6 +94,7 @@ def design_association(
 
     Example
     -------
+    >>> import math
     >>> from optldp.designer.features import Pilot, design_association
     >>> signs = Pilot(("x", "y"), [[a, b] for a in (-1, 1) for b in (-1, 1)])
     >>> made = design_association("correlation", {"x": (-1, 1), "y": (-1, 1)}, 2.0, signs, clip=math.inf)

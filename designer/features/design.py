@@ -47,6 +47,7 @@ class FeaturesDesign:
 
     Example
     -------
+    >>> import math
     >>> from optldp.designer.features import Pilot, design_association
     >>> signs = Pilot(("x", "y"), [[a, b] for a in (-1, 1) for b in (-1, 1)])
     >>> made = design_association("correlation", {"x": (-1, 1), "y": (-1, 1)}, 1.0, signs, clip=math.inf)
@@ -152,9 +153,11 @@ def people_of(made: FeaturesDesign, people: int | None, error: float | None = No
 
     Example
     -------
+    >>> import math
     >>> from optldp.designer.features import Pilot, design_association
     >>> signs = Pilot(("x", "y"), [[a, b] for a in (-1, 1) for b in (-1, 1)])
     >>> made = design_association("correlation", {"x": (-1, 1), "y": (-1, 1)}, 1.0, signs, clip=math.inf)
+    >>> from optldp.designer.features.design import people_of
     >>> people_of(made, 10)
     Traceback (most recent call last):
         ...

@@ -29,6 +29,7 @@ class Pilot:
 
     Example
     -------
+    >>> from optldp.designer.features import Pilot
     >>> pilot = Pilot(("x", "y"), [[0, 0], [2, 0], [0, 4], [2, 4]])
     >>> pilot.means.tolist(), pilot.covariance.tolist()
     ([1.0, 2.0], [[1.0, 0.0], [0.0, 4.0]])

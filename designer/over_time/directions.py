@@ -41,7 +41,7 @@ def best_favoured(epsilon: float, directions: int = DIRECTIONS) -> tuple[int, fl
     Example
     -------
     >>> [(many, round(factor, 2)) for many, factor in map(best_favoured, (1.0, 2.0, 4.0))]
-    [(24, 6.5), (17, 1.67), (7, 0.46)]
+    [(22, 6.5), (14, 1.67), (4, 0.46)]
     """
     many = np.arange(1, directions)
     agreement = math.expm1(epsilon) * largest_sums(directions) / (many * math.exp(epsilon) + directions - many)
@@ -104,7 +104,7 @@ def design_directions(prior: Prior, epsilon: float, asked: Repeated, directions:
     >>> from .repeated import Repeated
     >>> made = design_directions(Prior.even([0.0, 1.0]), 1.0, Repeated(12, 1))
     >>> made.favoured, made.failures(), round(made.max_log_ratio, 9)
-    (24, (), 1.0)
+    (22, (), 1.0)
     """
     planned, favoured = plan_directions(epsilon, asked), best_favoured(epsilon, directions)[0]
     ratio = exponential_below(epsilon)

@@ -120,7 +120,7 @@ def plan_over_time(
     >>> from optldp.designer.over_time import Repeated, plan_over_time
     >>> ways = plan_over_time(Prior.even([-1.0, 0.0, 1.0]), 1.0, 10_000, Repeated(12, 1, answers="at-end"))
     >>> ways[0].way, sorted(way.way for way in ways[1:])
-    ('panel', ['directions', 'fresh', 'memoised', 'rows'])
+    ('rows', ['directions', 'fresh', 'memoised', 'panel'])
     """
     check_epsilon(epsilon)
     check_users(n)

@@ -20,16 +20,21 @@ from ..means.unbiasing import normalised
 from ..methods import Target
 from .category_counts import CategoryCounts
 from .estimation import estimate_frequencies
+from .support_counts import SupportCounts
 
 
 def estimate_category_queries(
-    counts: CategoryCounts, queries: ArrayLike, *, prior: ArrayLike | None = None, target: Target = "population"
+    counts: CategoryCounts | SupportCounts,
+    queries: ArrayLike,
+    *,
+    prior: ArrayLike | None = None,
+    target: Target = "population",
 ) -> QueriesEstimate:
     """Answer linear queries of the frequencies of categories, without bias.
 
     Parameters
     ----------
-    counts : CategoryCounts
+    counts : CategoryCounts or SupportCounts
         Of at least two users.
     queries : (q, K) array_like
         Weights of the K categories, in the mechanism's order.
@@ -65,7 +70,7 @@ def estimate_category_queries(
         raise InputError(f"users must be at least 2 for a standard error, got {n}")
     asked = checked_queries(queries, len(counts.mechanism.categories))
     match counts.mechanism.statistic:
-        case Outputs(law):
+        case Outputs(law) if isinstance(counts, CategoryCounts):
             weights = normalised("prior", len(law), np.ones(len(law)) if prior is None else prior)
             wanted = np.vstack([asked, asked**2]) if target == "users" else asked
             numbers, shares = numbers_of(wanted, law, weights)[:, counts.reports], counts.counts / n

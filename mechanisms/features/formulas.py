@@ -35,6 +35,8 @@ class Ranks:
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.mechanisms.features import Ranks
     >>> Ranks([0, 10, 20], [0, 0.8, 1]).of(np.array([5.0, 15.0]))
     array([0.4, 0.9])
     """
@@ -89,6 +91,8 @@ class Quadratic:
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.mechanisms.features import Quadratic
     >>> product = Quadratic([0, 0], [1, 1], 0.0, [0, 0], [[0, 0.5], [0.5, 0]])
     >>> product.of(np.array([[2.0, 3.0]])), product.extremes([-1, -1], [1, 2])
     (array([6.]), (-2.0, 2.0))
@@ -195,6 +199,8 @@ class Score:
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.mechanisms.features import Score
     >>> score = Score([0, 0], [1, 1], [0, 1], [0, 0.5], 2.0, 1.0)
     >>> score.of(np.array([[2.0, 1.5], [2.0, 9.0]])), score.extremes([-3, -3], [2, 3])
     (array([1., 2.]), (-2.0, 2.0))

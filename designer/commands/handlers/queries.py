@@ -15,7 +15,7 @@ from .bundle import found_rows
 from .kind import Found, split
 
 if TYPE_CHECKING:
-    from ....estimators import CategoryCounts, ReportCounts
+    from ....estimators import CategoryCounts, ReportCounts, SupportCounts
     from ....estimators.distributions import QueriesEstimate
     from .options import EstimateOptions
 
@@ -32,7 +32,7 @@ def queries_found(counts: ReportCounts, asked: EstimateOptions, facts: dict[str,
     return _answers(estimate_queries(counts, matrix, target=asked.target), known, asked, facts)
 
 
-def category_queries_found(counts: CategoryCounts, asked: EstimateOptions) -> Found:
+def category_queries_found(counts: CategoryCounts | SupportCounts, asked: EstimateOptions) -> Found:
     """Return the answers to the workload that is asked for, of labels in the order of their list, or of places."""
     from ....estimators.frequencies import estimate_category_queries
 

@@ -65,7 +65,7 @@ def test_monitor_finds_nothing_wrong_and_then_what_is(optldp, days):
     assert found["drift"]["p_value"] > 1e-4
     assert found["invalid_share"] == 0
     assert [day["n"] for day in found["days"]] == [300, 300]
-    rows = duckdb.sql("SELECT * FROM 'counts/2026-05-02.csv'").fetchnumpy()
+    rows = duckdb.connect().sql("SELECT * FROM 'counts/2026-05-02.csv'").fetchnumpy()
     table = rows["table"][0]
     with open("odd.csv", "w") as file:
         file.write("table,day,simulated_output,n,state\n")
@@ -81,7 +81,7 @@ def test_monitor_finds_nothing_wrong_and_then_what_is(optldp, days):
 
 
 def test_reports_get_a_day_and_ids_unlike_each_other(optldp, days):
-    rows = duckdb.sql("SELECT * FROM '1.csv'").fetchnumpy()
+    rows = duckdb.connect().sql("SELECT * FROM '1.csv'").fetchnumpy()
     assert set(rows) == {"simulated_output", "day", "report_id", "table"}
     assert np.unique(rows["report_id"]).size == 300
     assert {len(name) for name in rows["report_id"].tolist()} == {32}

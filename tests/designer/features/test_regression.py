@@ -6,7 +6,7 @@ from optldp.designer.features import Pilot, design_regression
 from optldp.estimators.features import estimate_features
 from optldp.mechanisms import InputError
 
-BOX = dict.fromkeys(("a", "y", "b"), (-5.0, 5.0))
+BOX: dict[str, tuple[float, float]] = dict.fromkeys(("a", "y", "b"), (-5.0, 5.0))
 
 
 def records(slopes, n, seed):

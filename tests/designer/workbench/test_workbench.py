@@ -149,10 +149,13 @@ class TestGuard:
         async def send(message):
             sent.append(message)
 
+        async def receive():
+            raise AssertionError("nothing is read")
+
         extra = [(name.encode(), value.encode()) for name, value in more.items()]
         headers = [(b"host", host.encode()), (b"cookie", cookie.encode()), *extra]
         scope = {"type": kind, "headers": headers, "query_string": query}
-        asyncio.run(Guard(app, "right", 80)(scope, None, send))
+        asyncio.run(Guard(app, "right", 80)(scope, receive, send))
         return bool(reached), sent[0]
 
     def test_the_token_lets_in_and_is_kept_in_a_cookie(self):

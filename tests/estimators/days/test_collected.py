@@ -147,6 +147,6 @@ def test_only_rows_for_which_comparisons_are_true_are_counted_and_times_count_by
 
 
 def test_counts_of_another_schema_are_refused(tmp_path):
-    duckdb.sql("SELECT '2026-05-01' AS day, 3 AS n, 'counted' AS state").write_csv(str(tmp_path / "old.csv"))
+    duckdb.connect().sql("SELECT '2026-05-01' AS day, 3 AS n, 'counted' AS state").write_csv(str(tmp_path / "old.csv"))
     with pytest.raises(InputError, match="no column 'output'"):
         load_days([tmp_path])

@@ -9,6 +9,7 @@ from optldp.estimators.engines.filters import Comparison, condition
 from optldp.mechanisms import InputError
 from optldp.mechanisms.categorical.unary_encoding import optimised_unary
 from optldp.mechanisms.families.grr import grr
+from sqlglot import expressions as exp
 
 ROWS = """
 (VALUES ('a', '2026-05-01', 0, 't1', '2026-05-01'), ('a', '2026-05-01', 0, 't1', '2026-05-03'),
@@ -69,7 +70,9 @@ def test_a_hostile_value_is_a_text_or_refused(dialect, value):
     query = count_query([grr([0, 1], 1.0)], ["r"], where=[f"came = '{text}'"], dialect=dialect)
     (tree,) = sqlglot.parse(query, read=dialect)
     assert tree is not None
-    (compared,) = tree.find(sqlglot.exp.Where).find_all(sqlglot.exp.Literal)
+    where = tree.find(exp.Where)
+    assert where is not None
+    (compared,) = where.find_all(exp.Literal)
     assert compared.this == value
     with pytest.raises(InputError, match="COLUMN OP VALUE"):
         count_query([grr([0, 1], 1.0)], ["r"], where=[f"came = {value}"], dialect=dialect)

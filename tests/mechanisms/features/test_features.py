@@ -32,6 +32,7 @@ def test_a_mechanism_of_features_draws_the_same_once_read():
     ranks, kept = {"x": Ranks([-1, 1], [0, 1])}, {"y": (-0.5, 0.5)}
     made = Features(BOX, [Feature("xy", PRODUCT, TABLE, 3), Feature("yx", PRODUCT, TABLE)], 1.0, "", {}, ranks, kept)
     again = document_to_mechanism(bundle_to_document(made))
+    assert isinstance(again, Features)
     records = np.random.default_rng(1).uniform(-1, 1, (50, 2))
     one, other = (each.sample(records, np.random.default_rng(2)) for each in (made, again))
     assert (one == other).all()

@@ -217,7 +217,8 @@ def shares(found: Shares, ink: Ink, units: str) -> Options:
     ends = {"color": ink.faint, "type": "dashed"}
     return _frame(
         ink, says, legend={"top": 0, "textStyle": {"color": ink.text}},
-        xAxis=_axis(ink, "value", units_label("values below", units), scale=True), yAxis=_percents(ink) | {"min": 0, "max": 100},
+        xAxis=_axis(ink, "value", units_label("values below", units), scale=True),
+        yAxis=_percents(ink) | {"min": 0, "max": 100},
         series=[
             line("estimate", found.estimate, color=ink.main, width=2), line("95% interval", found.low, **ends),
             line("95% interval", found.high, **ends), line("truth", found.truth, color=ink.other, width=2),

@@ -15,7 +15,7 @@ from chromium import Chromium
 from optldp.mechanisms import load_table, verify
 
 READY = "document.querySelector('[role=status]')?.textContent === 'Up to date'"
-FIRST = "document.querySelector('#structure svg path')"
+FIRST = "document.querySelector('#structure[aria-label] canvas, #structure [aria-label] canvas')"
 FOCUSED = "(() => {const e = document.activeElement; return e.ariaLabel || e.closest('[aria-label]')?.ariaLabel || e.textContent})()"  # noqa: E501
 KEYS = {"Tab": 9, "Enter": 13, "ArrowRight": 39, "ArrowUp": 38}
 MOST_TABS = 60
@@ -91,7 +91,7 @@ def journey(browser: Chromium, address: str, folder: Path) -> None:
     tab_to(browser, "People")
     typed(browser, "20000")
     browser.wait_for(f"{READY} && document.body.textContent.includes('20,000 simulated')")
-    tab_to(browser, "Standard error wanted")
+    tab_to(browser, "Error wanted")
     typed(browser, "0.3")
     browser.wait_for(f"{READY} && /standard error of the mean is 0\\.(3|29)/.test(document.body.textContent)")
     tab_to(browser, "Epsilon, the privacy budget")
@@ -122,6 +122,15 @@ def journey(browser: Chromium, address: str, folder: Path) -> None:
     require(not foreign and not browser.complaints, (foreign, browser.complaints))
 
 
+def other_questions(browser: Chromium, address: str) -> None:
+    """A median from an address, and a distribution by keyboard, are answered to the end."""
+    browser.open(f"{address}&of=median", READY)
+    require(browser.run("/The true median, [\\d.]+, is (in|out)side/.test(document.body.textContent)"), "a median")
+    tab_to(browser, "the distribution")
+    press(browser, "Enter")
+    browser.wait_for(f"{READY} && document.body.textContent.includes('hold the true share')")
+
+
 def looks(browser: Chromium, address: str, pictures: Path, axe: str) -> None:
     """No serious finding of axe-core and no sideways scroll, wide and narrow, light and dark."""
     for scheme in ("light", "dark"):
@@ -146,10 +155,10 @@ def main() -> int:
         data = Path(scratch, "people.csv")
         data.write_text(COLUMN)
         drawn = Served()
-        held = Served(str(data), "--column", "secretcolumn", "--range", "1000", "2000")
         with Chromium(Path(scratch, "profile")) as browser:
 
             def of_file() -> None:
+                held = Served(str(data), "--column", "secretcolumn", "--range", "1000", "2000")
                 browser.open(held.address, READY)
                 addresses = " ".join(url for _, url in browser.requests)
                 said = held.stop() + addresses
@@ -157,6 +166,7 @@ def main() -> int:
 
             checks = {
                 "by keyboard to a proved table": lambda: journey(browser, drawn.address, Path(scratch)),
+                "a median and a distribution": lambda: other_questions(browser, drawn.address),
                 "wide and narrow, light and dark": lambda: looks(browser, drawn.address, pictures, axe_core(None)),
                 "neither addresses nor the log hold a value": of_file,
             }

@@ -48,10 +48,11 @@ def workbench_command(
         return
     if find_spec("nicegui") is None or find_spec("jinja2") is None:
         raise InputError("the workbench needs NiceGUI, which is not installed: pip install 'optldp[workbench]'")
-    from ..workbench.page import Page
     from ..workbench.server import serve
 
     def build(address: str) -> Any:
+        from ..workbench.page import Page  # takes NiceGUI with it, which `serve` imports once the browser was opened
+
         return Page(address, prior, source).build()
 
     query = chosen.query(drawn=prior is None)
@@ -81,11 +82,10 @@ def _from_file(
 
 def _print(prior: Prior, state: State, as_json: bool) -> None:
     from ..workbench.answers import answer, facts, rivals
-    from ..workbench.trial import trial
+    from ..workbench.trial import tried
 
     made = answer(prior, state)
-    found = trial(prior, made.design.mechanism, state.n, state.seed)
-    told = facts(made, rivals(prior, state)) | {"trial": found.facts()}
+    told = facts(made, rivals(prior, state)) | {"trial": tried(prior, made, state.seed).facts()}
     if as_json:
         print_json(told)
         return

@@ -1,4 +1,7 @@
-"""The prior over categories: from a column of labels, or from pairs of value and weight."""
+"""The prior over categories: from a column of labels, or from pairs of value and weight.
+
+Readers of files are imported where they are called: they take duckdb with them, and every design this file.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...estimators.reading.columns.cells import missing_message
-from ...estimators.reading.columns.files import FilePath
-from ...estimators.reading.columns.number_cells import read_column
-from ...estimators.reading.columns.texts import missing_texts, read_labels, read_texts
 from ...mechanisms.display.display import Shown
 from ...mechanisms.display.summary import Dots, Told
 from ...mechanisms.errors import InputError
 from ...mechanisms.spaces.categories import Categories
 from ...mechanisms.spaces.places import COLUMNS, Places
+
+if TYPE_CHECKING:
+    from ...estimators.reading.columns.files import FilePath
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,6 +119,8 @@ class CategoricalPrior(Shown):
     @classmethod
     def from_column(cls, path: FilePath, column: str, *, drop_missing: bool = False) -> CategoricalPrior:
         """Return the prior of a file's column; InputError as `read_labels`, or for one category alone."""
+        from ...estimators.reading.columns.texts import read_labels
+
         return cls.from_labels(read_labels(path, column, drop_missing=drop_missing))
 
     @classmethod
@@ -125,6 +129,9 @@ class CategoricalPrior(Shown):
 
         Raises InputError for missing cells, repeated labels, or weights that are no weights.
         """
+        from ...estimators.reading.columns.cells import missing_message
+        from ...estimators.reading.columns.texts import missing_texts, read_texts
+
         labels, texts = read_texts(path, ["value", "weight"])
         for name, column in (("value", labels), ("weight", texts)):
             missing = missing_texts(column)
@@ -142,6 +149,8 @@ class CategoricalPrior(Shown):
 
         Raises InputError for missing cells, places that come twice, or weights that are no weights.
         """
+        from ...estimators.reading.columns.number_cells import read_column
+
         x, y, weights = (read_column(path, name) for name in (*COLUMNS, "weight"))
         return cls(Places(np.column_stack([x, y])), weights)
 

@@ -2,5 +2,5 @@
 
 `state` is what a reader has chosen and all that an address ever holds. `answers` turns it and a prior into numbers,
 `trial` simulates people, `charts` draws both and `taking` writes what reproduces them; none of these knows the page.
-`page` lays them out with NiceGUI, and `server` shows it to one reader. They answer one question so far, the mean.
+`page` lays them out with NiceGUI, and `server` shows it to one reader. What may be asked is an entry of `questions`.
 """

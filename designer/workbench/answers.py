@@ -1,20 +1,27 @@
-"""What the workbench answers, as pure functions of a prior and what is chosen."""
+"""What the workbench answers, as pure functions of a prior and what is chosen.
+
+Solvers are imported where they are called: the page is sent before, and the reader's browser loads it meanwhile.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from ...estimators.poisoning.influence import influence
-from ..comparison.compare import compare
-from ..designs.design import design
-from ..designs.result import Design
-from ..planning.mean import plan_epsilon
-from ..priors.prior import Prior
 from ..report.odds import BELIEFS, most_believed
+from . import questions
+from .questions import QUESTIONS
 from .state import State
+
+if TYPE_CHECKING:
+    from ..designs.result import Design
+    from ..priors.prior import Prior
+
+GoOn = Callable[..., None] | None
+"""Called at every step; raises what ends the computation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +32,12 @@ class Answer:
     ----------
     design : Design
     n : int
+    of : str
+        The question.
+    error : float
+        As the question has it: in units of the values, or a share.
+    poisoner : float, optional
+        The most that one person who lies moves the mean, in units of the values; of the mean alone.
 
     Example
     -------
@@ -36,16 +49,9 @@ class Answer:
 
     design: Design
     n: int
-
-    @property
-    def error(self) -> float:
-        """Standard error of the mean of the people who report, in units of the values."""
-        return math.sqrt(self.design.expected_variance / self.n)
-
-    @cached_property
-    def poisoner(self) -> float:
-        """The most that one person who lies moves the mean, in units of the values."""
-        return float(influence(self.design.mechanism).times_n[0]) / self.n
+    of: str
+    error: float
+    poisoner: float | None
 
     @property
     def beliefs(self) -> dict[str, float]:
@@ -55,7 +61,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Rival:
-    """One mechanism and its standard error for n people; None, with the reason, where it has no such error."""
+    """One mechanism and its error for n people; None, with the reason, where it has no such error."""
 
     method: str
     error: float | None
@@ -71,40 +77,57 @@ class Rivals:
     rows : tuple of Rival
         The best first.
     bound : float
-        Certified: no unbiased mechanism on these knots has a smaller standard error.
+        Certified: no mechanism on these knots has a smaller error; of the mean no unbiased one.
     """
 
     rows: tuple[Rival, ...]
     bound: float
 
 
-def answer(prior: Prior, state: State) -> Answer:
+def answer(prior: Prior, state: State, go_on: GoOn = None) -> Answer:
     """Return the best mechanism for what is chosen; one design."""
-    return Answer(design(prior, state.epsilon), state.n)
+    from ...estimators.poisoning.influence import influence
+    from ..designs.design import design
+
+    of, n = state.of, state.n
+    on_knots, objective = QUESTIONS[of].on_knots(prior), questions.objective(of, n)
+    made = design(on_knots, state.epsilon, objective=objective, progress=go_on)
+    if of != "mean":
+        return Answer(made, n, of, questions.error(of, made.value, n), None)
+    error = questions.error(of, made.expected_variance, n)
+    return Answer(made, n, of, error, float(influence(made.mechanism).times_n[0]) / n)
 
 
-def rivals(prior: Prior, state: State) -> Rivals:
+def rivals(prior: Prior, state: State, go_on: GoOn = None) -> Rivals:
     """Return every known mechanism at the chosen budget beside the certified bound."""
-    found = compare(prior, [state.epsilon])
-    bound = next(row.expected_bound for row in found if row.expected_bound is not None)
+    from ..comparison.compare import compare
 
-    def error(variance: float | None) -> float | None:
-        return None if variance is None else math.sqrt(variance / state.n)
-
-    rows = [Rival(row.method, error(row.expected_variance), row.error) for row in found]
+    of, n = state.of, state.n
+    on_knots, objective = QUESTIONS[of].on_knots(prior), questions.objective(of, n)
+    found = compare(on_knots, [state.epsilon], objective=objective, progress=go_on)
+    known = [(row.expected_variance, row.expected_bound) if of == "mean" else (row.value, row.bound) for row in found]
+    bound = next(bound for _, bound in known if bound is not None)
+    errors = [None if value is None else questions.error(of, value, n) for value, _ in known]
+    rows = [Rival(row.method, error, row.error) for row, error in zip(found, errors, strict=True)]
     rows.sort(key=lambda row: math.inf if row.error is None else row.error)
-    return Rivals(tuple(rows), math.sqrt(bound / state.n))
+    return Rivals(tuple(rows), questions.error(of, bound, n))
 
 
-def epsilon_for(prior: Prior, state: State, error: float) -> float:
-    """Return the least budget with which the standard error stays within `error`; ten to twenty designs.
+def epsilon_for(prior: Prior, state: State, error: float, go_on: GoOn = None) -> float:
+    """Return the least budget with which the error of the question stays within `error`; ten to twenty designs.
 
     Raises
     ------
     InputError
         No budget reaches it; the message says what can be had.
     """
-    return plan_epsilon(prior, state.n, error).epsilon
+    from ..planning.mean import plan_epsilon
+    from ..planning.questions import plan_question
+
+    if state.of == "mean":
+        return plan_epsilon(prior, state.n, error, progress=go_on).epsilon
+    on_knots, objective = QUESTIONS[state.of].on_knots(prior), partial(questions.objective, state.of)
+    return plan_question(on_knots, state.of, objective, users=state.n, error=error, progress=go_on).epsilon
 
 
 def facts(made: Answer, others: Rivals) -> dict[str, Any]:
@@ -112,6 +135,7 @@ def facts(made: Answer, others: Rivals) -> dict[str, Any]:
     return {
         "epsilon": made.design.epsilon,
         "n": made.n,
+        "of": made.of,
         "error": made.error,
         "least_error": others.bound,
         "beliefs": made.beliefs,

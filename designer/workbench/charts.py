@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.units import units_label
-from ..priors.prior import Prior
-from .answers import Rivals
-from .trial import Trial
+
+if TYPE_CHECKING:
+    from ...mechanisms.table.table import TabulatedMechanism
+    from ..priors.prior import Prior
+    from .answers import Rivals
+    from .trial import Shares, Trial
 
 Options = dict[str, Any]
 
@@ -101,7 +104,7 @@ def structure(mechanism: TabulatedMechanism, ink: Ink) -> Options:
     most = float(ratios.max())
     says = (
         f"A heat map of {table.shape[0]} values by {table.shape[1]} reports: each report is up to {most:.3g} times "
-        "likelier for a window of values than for the rest, and the window moves with the report."
+        "likelier for some values than for the rest, and which values these are changes with the report."
     )
     rows, columns = (_spread(size, most_shown) for size, most_shown in zip(table.shape, SHOWN_CELLS, strict=True))
     reports = ((mechanism.low + mechanism.high) / 2)[columns]
@@ -124,7 +127,7 @@ def structure(mechanism: TabulatedMechanism, ink: Ink) -> Options:
     )  # fmt: skip
 
 
-def rivals(found: Rivals, ink: Ink, units: str) -> Options:
+def rivals(found: Rivals, ink: Ink, error: str) -> Options:
     """Return the error of every mechanism, the best on top, beside what none can be below."""
     rows = [(row.method, row.error) for row in found.rows if row.error is not None][::-1]
     best, least = rows[-1]
@@ -148,7 +151,7 @@ def rivals(found: Rivals, ink: Ink, units: str) -> Options:
     return _frame(
         ink, says, tooltip={"trigger": "item", "confine": True},
         xAxis=_axis(
-            ink, "log", units_label("standard error of the mean", units), min=0.8 * found.bound, max=1.25 * rows[0][1]
+            ink, "log", error, min=float(f"{0.8 * found.bound:.2g}"), max=float(f"{1.25 * rows[0][1]:.2g}")
         ),
         yAxis=_axis(ink, "category", data=[method for method, _ in rows]), series=[points],
     )  # fmt: skip
@@ -171,7 +174,7 @@ def convergence(found: Trial, ink: Ink) -> Options:
     """Return the estimate and its interval as more people report, and the truth."""
     says = (
         f"After {found.people[-1]:,} reports the estimate is {found.estimate[-1]:.4g}, its 95% interval from "
-        f"{found.low[-1]:.4g} to {found.high[-1]:.4g}; the true mean is {found.truth:.4g}."
+        f"{found.low[-1]:.4g} to {found.high[-1]:.4g}; the truth is {found.truth:.4g}."
     )
 
     def line(name: str, values: np.ndarray, **more: Any) -> Options:
@@ -181,12 +184,14 @@ def convergence(found: Trial, ink: Ink) -> Options:
     ends = {"lineStyle": {"color": ink.faint, "type": "dashed"}, "itemStyle": {"color": ink.faint}}
     truth = np.full(found.people.size, found.truth)
     spread = max(abs(found.high[-1] - found.low[-1]) * 8, 1e-12)
+    step = 10.0 ** math.floor(math.log10(spread))
     return _frame(
         ink, says, legend={"top": 0, "textStyle": {"color": ink.text}},
         xAxis=_axis(ink, "log", "people who reported", min=int(found.people[0]), max=int(found.people[-1])),
         yAxis=_axis(
             ink, "value", scale=True,
-            min=float(f"{found.truth - spread:.3g}"), max=float(f"{found.truth + spread:.3g}"),
+            min=step * math.floor(max(found.truth - spread, found.low.min()) / step),
+            max=step * math.ceil(min(found.truth + spread, found.high.max()) / step),
         ),
         series=[
             line("estimate", found.estimate, lineStyle={"color": ink.main, "width": 2}, itemStyle={"color": ink.main}),
@@ -194,4 +199,48 @@ def convergence(found: Trial, ink: Ink) -> Options:
             line("95% interval", found.high, **ends),
             line("truth", truth, lineStyle={"color": ink.other, "width": 2}, itemStyle={"color": ink.other}),
         ],
+    )  # fmt: skip
+
+
+def shares(found: Shares, ink: Ink, units: str) -> Options:
+    """Return the shares of values below cuts with their intervals, and the truth."""
+    says = (
+        f"Shares of values below {found.cuts.size} cuts, after {found.people:,} reports: {found.inside} of the "
+        "intervals hold the true share."
+    )
+
+    def line(name: str, values: np.ndarray, **style: Any) -> Options:
+        points = [[float(f"{cut:.5g}"), value] for cut, value in zip(found.cuts, _short(100 * values), strict=True)]
+        return {"type": "line", "name": name, "data": points, "symbol": "none", "lineStyle": style,
+                "itemStyle": {"color": style["color"]}}  # fmt: skip
+
+    ends = {"color": ink.faint, "type": "dashed"}
+    return _frame(
+        ink, says, legend={"top": 0, "textStyle": {"color": ink.text}},
+        xAxis=_axis(ink, "value", units_label("values below", units), scale=True),
+        yAxis=_percents(ink) | {"min": 0, "max": 100},
+        series=[
+            line("estimate", found.estimate, color=ink.main, width=2), line("95% interval", found.low, **ends),
+            line("95% interval", found.high, **ends), line("truth", found.truth, color=ink.other, width=2),
+        ],
+    )  # fmt: skip
+
+
+def odds(beliefs: dict[str, float], ink: Ink) -> Options:
+    """Return what is believed at most after one report, beside what was believed before; see `Answer.beliefs`."""
+    before, after = [100 * float(name) for name in beliefs], [100 * most for most in beliefs.values()]
+    pairs = "; ".join(f"{was:g} % becomes at most {now:.3g} %" for was, now in zip(before, after, strict=True))
+    says = f"What somebody believes about one person, before and after one report: {pairs}."
+
+    def bars(name: str, values: list[float], color: str) -> Options:
+        label = {"show": True, "position": "top", "color": ink.text, "formatter": "{c} %"}
+        data = [float(f"{value:.3g}") for value in values]
+        return {"type": "bar", "name": name, "data": data, "itemStyle": {"color": color}, "label": label}
+
+    names = ["unlikely", "possible", "even odds"]
+    return _frame(
+        ink, says, legend={"top": 0, "textStyle": {"color": ink.text}},
+        grid={"left": 8, "right": 8, "top": 44, "bottom": 8, "containLabel": True},
+        xAxis=_axis(ink, "category", data=names), yAxis=_percents(ink) | {"min": 0, "max": 100, "interval": 25},
+        series=[bars("believed before", before, ink.faint), bars("at most after one report", after, ink.main)],
     )  # fmt: skip

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+
+class Overtaken(Exception):  # noqa: N818 - nothing failed
+    """Something newer was asked for, so that what is being computed is of no use any more."""
 
 
 class Latest:
@@ -35,11 +40,12 @@ class Latest:
         try:
             while self._waiting is not None:
                 now, self._waiting = self._waiting, None
-                await now()
+                with suppress(Overtaken):
+                    await now()
         finally:
             self._busy = False
 
-    @property
-    def overtaken(self) -> bool:
-        """Whether another request waits, so that this one's later parts may be left out."""
-        return self._waiting is not None
+    def go_on(self, *_: object) -> None:
+        """Raise `Overtaken` if another request waits; a computation, in whatever thread, calls it at its every step."""
+        if self._waiting is not None:
+            raise Overtaken

@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -16,16 +17,24 @@ from ...mechanisms.units import units_label
 from ..priors.prior import Prior
 from ..report.odds import odds_sentence
 from . import charts, taking
-from .answers import Answer, Rivals, answer, epsilon_for, rivals
+from .answers import Answer, Rivals, epsilon_for, rivals
+from .kept import Kept
 from .latest import Latest
+from .questions import QUESTIONS
 from .state import BARS, PRESETS, TALLEST, State
 from .style import STYLE, TITLES
-from .trial import Trial, trial
+from .trial import Shares, Trial, tried
 
 T = TypeVar("T")
 
 LEAST_EPSILON, MOST_EPSILON = 0.1, 6.0
 """Ends of the slider; the field beside it takes any budget."""
+
+STEP = 0.05
+"""Of the slider."""
+
+PAUSE = 0.2
+"""Seconds without a new choice before what takes longer than the mechanism is computed."""
 
 
 class Page:
@@ -44,11 +53,13 @@ class Page:
     def __init__(self, address: str, prior: Prior | None, source: taking.Source | None) -> None:
         self._address, self._of_file, self._source = address, prior, source
         self._state, self._ink = State(), charts.LIGHT
-        self._latest = Latest()
+        self._latest, self._kept = Latest(), Kept()
         self._made: Answer | None = None
+        self._told: dict[int, float] = {}
+        self._edited: ui.number | None = None
 
     async def build(self) -> None:
-        """Lay out the page for the reader's scheme and the state of the address, and answer it."""
+        """Lay out the page for the state of the address, and answer it; while the browser loads it, one design."""
         ui.add_head_html(f"<style>{STYLE}</style>")
         asked = ui.context.client.request.url.query
         try:
@@ -56,10 +67,6 @@ class Page:
             self._state = State.from_query(kept)
         except OptldpError as error:
             ui.notify(str(error), type="warning", timeout=0, close_button="Close")
-        await ui.context.client.connected()
-        dark = await ui.run_javascript("matchMedia('(prefers-color-scheme: dark)').matches", timeout=5)
-        self._ink = charts.DARK if dark else charts.LIGHT
-        ui.colors(primary=self._ink.main)
         with ui.element("main").classes("bench"):
             ui.html("<h1>Design a private survey</h1>", sanitize=False)
             self._status = ui.label("Computing").props("role=status aria-live=polite").classes("status")
@@ -69,6 +76,12 @@ class Page:
                 with ui.element("section").props(f"aria-labelledby=step{number}"):
                     ui.html(f'<h2 id="step{number}">{number}. {title}</h2>', sanitize=False)
                     lay()
+        ahead = asyncio.create_task(_off_the_loop(partial(self._kept.answer, self._prior, self._state)))
+        await ui.context.client.connected()
+        dark = await ui.run_javascript("matchMedia('(prefers-color-scheme: dark)').matches", timeout=5)
+        self._ink = charts.DARK if dark else charts.LIGHT
+        with suppress(OptldpError):  # told by the answer itself
+            await ahead
         await self._ask()
 
     @property
@@ -76,18 +89,36 @@ class Page:
         return self._state.prior() if self._of_file is None else self._of_file
 
     def _chart(self, name: str, tall: bool = False) -> ui.echart:
-        return ui.echart({}, renderer="svg").classes("chart tall" if tall else "chart").props(f"id={name}")
+        return (
+            ui.echart({}, renderer="canvas" if name == "structure" else "svg")
+            .classes("chart tall" if tall else "chart")
+            .props(f"id={name}")
+        )
 
     def _number(self, label: str, value: float, changed: Callable[[float], Any], **more: Any) -> ui.number:
         """Return a field that tells a number once it is left or Enter is pressed."""
         field = ui.number(label, value=value, **more).props("outlined dense")
+        self._told[field.id] = value
 
         async def told() -> None:
-            if field.value is not None:
+            if field.value is not None and field.value != self._told[field.id]:
+                self._told[field.id] = field.value
                 await changed(field.value)
 
-        field.on("keydown.enter", told).on("blur", told)
+        async def left() -> None:
+            self._edited = None
+            await told()
+
+        def entered() -> None:
+            self._edited = field
+
+        field.on("keydown.enter", told).on("focus", entered).on("blur", left)
         return field
+
+    def _set(self, field: ui.number, value: float) -> None:
+        """Show a number, unless the reader is writing in its field."""
+        if field is not self._edited:
+            field.value = self._told[field.id] = value
 
     def _values(self) -> None:
         if self._source is None:
@@ -128,10 +159,14 @@ class Page:
         await self._choose(heights=tuple(int(bar.value or 0) for bar in self._bars))
 
     def _question(self) -> None:
-        ui.label("You want the mean. How many people will report, and how far may it be off?")
+        ui.label("What do you want to know, how many people will report, and how far may the answer be off?")
+        ui.radio(
+            {name: each.asks for name, each in QUESTIONS.items()}, value=self._state.of,
+            on_change=lambda e: self._choose(of=e.value),
+        ).props('inline aria-label="The question"')  # fmt: skip
         with ui.row():
             self._n = self._number("People", self._state.n, lambda v: self._choose(n=int(v)), min=2, format="%d")
-            self._error = self._number("Standard error wanted", 1.0, self._plan, min=0)
+            self._error = self._number("Error wanted", 1.0, self._plan, min=0)
         self._sentence = ui.label().classes("says")
 
     def _mechanism(self) -> None:
@@ -141,14 +176,18 @@ class Page:
         )
         with ui.row().classes("slide"):
             self._slider = ui.slider(
-                min=LEAST_EPSILON, max=MOST_EPSILON, step=0.05, value=min(self._state.epsilon, MOST_EPSILON)
+                min=LEAST_EPSILON, max=MOST_EPSILON, step=STEP, value=min(self._state.epsilon, MOST_EPSILON)
             ).props('aria-label="Epsilon, the privacy budget of each person" id=epsilon-slider')
             self._slider.on(
                 "update:model-value", lambda e: self._choose(epsilon=float(e.args)), throttle=0.05, leading_events=True
             )
             self._epsilon = self._number("Epsilon", self._state.epsilon, lambda v: self._choose(epsilon=float(v)))
-        self._odds = ui.label().classes("says")
-        self._poison = ui.label().classes("says")
+        with ui.element("div").classes("pair"):
+            with ui.element("div"):
+                ui.html("<h3>What one report tells about a person</h3>", sanitize=False)
+                self._odds = ui.label().classes("says")
+                self._poison = ui.label().classes("says")
+            self._beliefs = self._chart("odds")
         with ui.element("div").classes("pair"):
             with ui.element("div"):
                 ui.html("<h3>How each value is reported</h3>", sanitize=False)
@@ -191,11 +230,12 @@ class Page:
         await self._ask()
 
     async def _plan(self, error: float) -> None:
-        if self._made is not None and abs(error - self._made.error) <= 1e-3 * error:
-            return  # left as it was shown
+        await self._latest.ask(partial(self._search, error))
+
+    async def _search(self, error: float) -> None:
         self._status.text = "Searching the budget for that error"
         try:
-            epsilon = await _off_the_loop(partial(epsilon_for, self._prior, self._state, error))
+            epsilon = await _off_the_loop(partial(epsilon_for, self._prior, self._state, error, self._latest.go_on))
         except OptldpError as refused:
             self._status.text = str(refused)
             ui.notify(str(refused), type="warning")
@@ -207,37 +247,42 @@ class Page:
 
     async def _answer(self) -> None:
         """Answer the state as it is now: the mechanism first, then what takes longer unless something new was asked."""
-        state, prior = self._state, self._prior
+        state, prior, go_on = self._state, self._prior, self._latest.go_on
         _update(self._histogram, charts.histogram(prior, self._ink))
         self._status.text = "Computing"
         try:
-            self._made = made = await _off_the_loop(partial(answer, prior, state))
+            self._made = made = await _off_the_loop(partial(self._kept.answer, prior, state, go_on))
             self._show(made, state, prior)
-            if self._latest.overtaken:
-                return
-            self._show_rivals(await _off_the_loop(partial(rivals, prior, state)))
-            if self._latest.overtaken:
-                return
-            found = await _off_the_loop(partial(trial, prior, made.design.mechanism, state.n, state.seed))
+            await asyncio.sleep(PAUSE)
+            go_on()
+            self._show_rivals(await _off_the_loop(partial(rivals, prior, state, go_on)), state.of)
+            found = await _off_the_loop(partial(tried, prior, made, state.seed, go_on))
         except OptldpError as refused:
             self._status.text = str(refused)
             return
-        self._show_trial(found)
+        self._show_trial(found, state.of)
         self._status.text = "Up to date"
+        if QUESTIONS[state.of].knots is not None:
+            return  # a second each
+        for epsilon in (state.epsilon + STEP, state.epsilon - STEP):  # where the slider goes next
+            if LEAST_EPSILON <= epsilon <= MOST_EPSILON:
+                near = dataclasses.replace(state, epsilon=round(epsilon, 2))
+                with suppress(OptldpError):
+                    await _off_the_loop(partial(self._kept.answer, prior, near, go_on))
 
     def _show(self, made: Answer, state: State, prior: Prior) -> None:
         epsilon = made.design.epsilon
-        self._slider.value = min(max(epsilon, LEAST_EPSILON), MOST_EPSILON)
-        self._epsilon.value = float(f"{epsilon:.4g}")
-        self._error.value = float(f"{made.error:.4g}")
-        error = units_label(f"{made.error:.4g}", prior.units)
-        self._sentence.text = (
-            f"With epsilon {epsilon:.4g} and {state.n:,} people the standard error of the mean is {error}: "
-            f"95 times in 100 the mean is within {units_label(f'{1.96 * made.error:.3g}', prior.units)}."
-        )
+        # The chosen budget may be ahead of the answered one; that is where the slider is, and stays.
+        self._slider.value = min(max(self._state.epsilon, LEAST_EPSILON), MOST_EPSILON)
+        self._set(self._epsilon, float(f"{epsilon:.4g}"))
+        self._set(self._error, float(f"{made.error:.4g}"))
+        self._sentence.text = _sentence(made, prior.units)
         self._odds.text = odds_sentence(epsilon)
-        poisoner = units_label(f"{made.poisoner:.3g}", prior.units)
-        self._poison.text = f"One person who lies moves the mean of {state.n:,} by at most {poisoner}."
+        if made.poisoner is not None:
+            poisoner = units_label(f"{made.poisoner:.3g}", prior.units)
+            self._poison.text = f"One person who lies moves the mean of {state.n:,} by at most {poisoner}."
+        self._poison.visible = made.poisoner is not None
+        _update(self._beliefs, charts.odds(made.beliefs, self._ink))
         _update(self._structure, charts.structure(made.design.mechanism, self._ink))
         self._show_value(self._value.value or 0.0)
         self._command.text = taking.command(state, self._source, "--json")
@@ -250,14 +295,23 @@ class Page:
         low, high = self._prior.domain
         _update(self._one, charts.reports_of(self._made.design.mechanism, min(max(value, low), high), self._ink))
 
-    def _show_rivals(self, found: Rivals) -> None:
-        _update(self._rivals, charts.rivals(found, self._ink, self._prior.units))
+    def _show_rivals(self, found: Rivals, of: str) -> None:
+        question = QUESTIONS[of]
+        error = units_label(question.error, self._prior.units if question.in_units else "")
+        _update(self._rivals, charts.rivals(found, self._ink, error))
 
-    def _show_trial(self, found: Trial) -> None:
+    def _show_trial(self, found: Trial | Shares, of: str) -> None:
+        if isinstance(found, Shares):
+            _update(self._many, charts.shares(found, self._ink, self._prior.units))
+            self._found.text = (
+                f"{found.people:,} simulated people report. Of {found.cuts.size} shares of values below a cut, the "
+                f"intervals of {found.inside} hold the true share."
+            )
+            return
         _update(self._many, charts.convergence(found, self._ink))
         where = "inside" if found.inside else "outside (it happens 5 times in 100)"
         self._found.text = (
-            f"{found.people[-1]:,} simulated people report. Their true mean, {found.truth:.4g}, is {where} the "
+            f"{found.people[-1]:,} simulated people report. The true {of}, {found.truth:.4g}, is {where} the "
             f"interval from {found.low[-1]:.4g} to {found.high[-1]:.4g} around the estimate {found.estimate[-1]:.4g}."
         )
 
@@ -280,6 +334,20 @@ class Page:
 async def _off_the_loop(compute: Callable[[], T]) -> T:
     """Compute in a thread, so that the page answers meanwhile."""
     return await asyncio.get_running_loop().run_in_executor(None, compute)
+
+
+def _sentence(made: Answer, units: str) -> str:
+    """Return what the error is, in words."""
+    begins = f"With epsilon {made.design.epsilon:.4g} and {made.n:,} people the"
+    if made.of == "distribution":
+        return f"{begins} 95% interval of a share of values below a cut is +-{made.error:.3g}, on average over cuts."
+    if made.of == "median":
+        error = units_label(f"{made.error:.4g}", units)
+        return f"{begins} 95% interval of the median is +-{error}, where reports are many."
+    error, within = (
+        units_label(f"{size:.{digits}g}", units) for size, digits in ((made.error, 4), (1.96 * made.error, 3))
+    )
+    return f"{begins} standard error of the mean is {error}: 95 times in 100 the mean is within {within}."
 
 
 def _update(chart: ui.echart, options: charts.Options) -> None:

@@ -111,20 +111,22 @@ def serve(build: Callable[[str], Any], query: str, *, port: int, opens: bool, to
     told : callable
         Called with the address.
     """
+    listening = bound_socket(port)
+    listening.listen()
+    port, token = listening.getsockname()[1], secrets.token_urlsafe(24)
+    base = f"http://{HOST}:{port}/?token={token}"
+    address = base + (f"&{query}" if query else "")
+    told(address)
+    if opens:
+        threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
+    # Only now what takes a second to import: the socket listens, and the browser starts meanwhile.
     import uvicorn
     from fastapi import FastAPI
     from nicegui import ui
 
-    listening = bound_socket(port)
-    port, token = listening.getsockname()[1], secrets.token_urlsafe(24)
-    base = f"http://{HOST}:{port}/?token={token}"
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     ui.run_with(app, root=lambda: build(base), title="optldp workbench", dark=None, language="en-US",
                 show_welcome_message=False, tailwind=False)  # fmt: skip
-    address = base + (f"&{query}" if query else "")
-    told(address)
-    if opens:
-        threading.Timer(0.5, webbrowser.open, [address]).start()
     # No access log: addresses have the token.
     config = uvicorn.Config(Guard(app, token, port), log_level="warning", access_log=False, lifespan="on")
     uvicorn.Server(config).run(sockets=[listening])

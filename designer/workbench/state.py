@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -12,9 +13,7 @@ import numpy as np
 from ...mechanisms.budget import check_epsilon
 from ...mechanisms.errors import InputError
 from ..priors.prior import Prior
-
-QUESTIONS = ("mean",)
-"""What may be asked."""
+from .questions import QUESTIONS
 
 KNOTS = 65
 """Of a drawn prior: a design takes a tenth of a second."""
@@ -96,9 +95,7 @@ class State:
 
     def prior(self) -> Prior:
         """Return the drawn prior, on `KNOTS` knots; public."""
-        knots = np.linspace(self.low, self.high, KNOTS)
-        weights = np.interp(np.linspace(0, 1, KNOTS), np.linspace(0, 1, BARS), self.heights)
-        return Prior.on_knots(knots, weights, source="public", units=self.units)
+        return _drawn(self.heights, self.low, self.high, self.units)
 
     def query(self, *, drawn: bool = True) -> str:
         """Return the choices that differ from the usual ones as an address has them.
@@ -132,6 +129,13 @@ class State:
             except ValueError:
                 raise InputError(f"{name} of a state must be {_KINDS[name]}, got {value!r}") from None
         return cls(**told)
+
+
+@lru_cache(maxsize=64)
+def _drawn(heights: tuple[int, ...], low: float, high: float, units: str) -> Prior:
+    """The same object for the same drawing, by which its answers are known again."""
+    weights = np.interp(np.linspace(0, 1, KNOTS), np.linspace(0, 1, BARS), heights)
+    return Prior.on_knots(np.linspace(low, high, KNOTS), weights, source="public", units=units)
 
 
 DRAWN = ("heights", "low", "high", "units")

@@ -4,6 +4,8 @@ TITLES = ("The values", "The question", "The mechanism", "Try it", "Take it")
 
 STYLE = """
 :root { color-scheme: light dark; }
+body { --q-primary: #1f5fbf !important; }
+@media (prefers-color-scheme: dark) { body { --q-primary: #79b0ff !important; } }
 .nicegui-content { padding: 0; }
 .bench { max-width: 1120px; width: 100%; margin: 0 auto; padding: 8px 16px 48px; font-size: 16px; line-height: 1.5; }
 .bench h1 { font-size: 1.7rem; line-height: 1.2; font-weight: 650; margin: 16px 0 4px; }

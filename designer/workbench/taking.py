@@ -6,11 +6,13 @@ import shlex
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ...mechanisms.files.table import save_table
-from ..designs.result import Design
-from ..report.mechanism_page import mechanism_html
+from .questions import QUESTIONS
 from .state import BARS, KNOTS, State
+
+if TYPE_CHECKING:
+    from ..designs.result import Design
 
 
 @dataclass(frozen=True)
@@ -51,21 +53,6 @@ def command(state: State, source: Source | None, *more: str) -> str:
     return shlex.join(["optldp", "workbench", *words, *(["--chosen", told] if told else []), *more])
 
 
-def design_command(state: State, source: Source) -> str:
-    """Return the command line that writes the same table of a file's values."""
-    told = [
-        *source.words(),
-        "--knots",
-        str(KNOTS),
-        "--epsilon",
-        repr(state.epsilon),
-        "--omit-prior",
-        "--out",
-        "mech.json",
-    ]
-    return shlex.join(["optldp", "design", *told])
-
-
 _SCRIPT = '''"""Every number of the workbench's page, again: python {name}"""
 
 import json
@@ -73,40 +60,76 @@ import math
 
 import numpy as np
 {imports}
+from {room} import {objective_name}
 from optldp.designer.report.odds import BELIEFS, most_believed
 
 {prior}
 epsilon, n, seed = {epsilon!r}, {n}, {seed}
 
-made = design(prior, epsilon)
+
+def error(value):
+    """{error_is}"""
+    return {error}
+
+
+made = design(prior, epsilon, objective={objective})
 save_table(made.mechanism.without_prior(), "mech.json")
 
-rows = compare(prior, [epsilon])
-bound = next(row.expected_bound for row in rows if row.expected_bound is not None)
-known = sorted((row.expected_variance, row.method) for row in rows if row.expected_variance is not None)
+rows = compare(prior, [epsilon], objective={objective})
+bound = next(row.{bound} for row in rows if row.{bound} is not None)
+known = sorted((row.{value}, row.method) for row in rows if row.{value} is not None)
 
 rng, people = np.random.default_rng(seed), min(n, 100_000)
 values = rng.choice(prior.knots, people, p=prior.weights)
-estimate = estimate_mean(count(made.mechanism, made.mechanism.sample(values, rng)))
-low, high = estimate.interval().low, estimate.interval().high
+counts = count(made.mechanism, made.mechanism.sample(values, rng))
+{trial}
 
 print(json.dumps({{
     "epsilon": epsilon,
     "n": n,
-    "error": math.sqrt(made.expected_variance / n),
-    "least_error": math.sqrt(bound / n),
+    "of": {of!r},
+    "error": error(made.{value}),
+    "least_error": error(bound),
     "beliefs": {{str(before): float(most_believed(before, epsilon)) for before in BELIEFS}},
-    "one_poisoner": float(influence(made.mechanism).times_n[0]) / n,
-    "rivals": {{method: math.sqrt(variance / n) for variance, method in known}},
-    "trial": {{
-        "simulated": people,
-        "truth": float(values.mean()),
-        "estimate": float(estimate.value),
-        "low": float(low),
-        "high": float(high),
-    }},
+    "one_poisoner": {poisoner},
+    "rivals": {{method: error(value) for value, method in known}},
+    "trial": trial,
 }}))
 '''
+
+_OF_ONE = """interval = estimate.interval()
+trial = {{
+    "simulated": people,
+    "truth": float({truth}),
+    "estimate": float(estimate.value),
+    "low": float(interval.low),
+    "high": float(interval.high),
+}}"""
+
+_ASKED = {
+    "mean": {
+        "room": "optldp.designer", "objective": "Variance()", "value": "expected_variance", "bound": "expected_bound",
+        "error": "math.sqrt(value / n)", "poisoner": "float(influence(made.mechanism).times_n[0]) / n",
+        "trial": "estimate = estimate_mean(counts)\n" + _OF_ONE.format(truth="values.mean()"),
+    },
+    "distribution": {
+        "room": "optldp.designer.objectives", "objective": "Cdf(n)",
+        "value": "value", "bound": "bound", "error": "value / 2", "poisoner": "None",
+        "trial": """estimate = estimate_distribution(counts)
+cuts = (prior.knots[:-1] + prior.knots[1:]) / 2
+told = [estimate.probability(float(prior.knots[0]), float(cut)).interval() for cut in cuts]
+inside = sum(int(each.low <= share <= each.high) for each, share in zip(told, np.cumsum(prior.weights)))
+trial = {"simulated": people, "shares": len(cuts), "inside": inside}""",
+    },
+    "median": {
+        "room": "optldp.designer.objectives", "objective": "Quantile(n)",
+        "value": "value", "bound": "bound", "error": "RADIUS * math.sqrt(value)",
+        "poisoner": "None",
+        "trial": "estimate = estimate_distribution(counts).quantile(0.5)\n"
+        + _OF_ONE.format(truth="prior.knots[np.searchsorted(np.cumsum(prior.weights), 0.5)]"),
+    },
+}  # fmt: skip
+"""What a script says of each question."""
 
 _DRAWN = """prior = Prior.on_knots(
     np.linspace({low!r}, {high!r}, {knots}),
@@ -120,25 +143,34 @@ prior = Prior.from_data(values, knots={knots}, domain={domain!r}, source={source
 
 def script(state: State, source: Source | None, name: str = "workbench.py") -> str:
     """Return a Python script that computes every number of the page and writes the table; without any value."""
-    names = "Prior, compare, count, design, estimate_mean, influence, save_table"
+    question, asked = QUESTIONS[state.of], _ASKED[state.of]
+    estimator = "estimate_mean, influence" if state.of == "mean" else "estimate_distribution"
+    imports = [f"from optldp import Prior, compare, count, design, {estimator}, save_table"]
     if source is None:
         prior = _DRAWN.format(
             low=state.low, high=state.high, knots=KNOTS, bars=BARS, heights=state.heights, units=state.units
         )
-        imports = f"from optldp import {names}"
     else:
         prior = _READ.format(
             data=source.data, column=source.column, knots=KNOTS, domain=source.domain,
             source="public" if source.public else "sensitive",
         )  # fmt: skip
-        imports = f"from optldp import {names}\nfrom optldp.estimators.reading.columns.number_cells import read_column"
+        imports.append("from optldp.estimators.reading.columns.number_cells import read_column")
+    if question.knots is not None:
+        prior += f"\nprior = prior.on({question.knots})  # of the design"
+    if state.of == "median":
+        imports.append("from optldp.solvers.lengths.length_program import RADIUS")
     return _SCRIPT.format(
-        name=name, imports=imports, prior=prior, epsilon=state.epsilon, n=state.n, seed=state.seed
+        name=name, imports="\n".join(imports), prior=prior, epsilon=state.epsilon, n=state.n, seed=state.seed,
+        of=state.of, error_is=f"Return the error: {question.error}.",
+        objective_name=asked["objective"].partition("(")[0], **asked,
     )  # fmt: skip
 
 
 def table_bytes(made: Design) -> bytes:
     """Return the table as a JSON file has it, without the prior."""
+    from ...mechanisms.files.table import save_table
+
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "mech.json")
         save_table(made.mechanism.without_prior(), path)
@@ -147,4 +179,6 @@ def table_bytes(made: Design) -> bytes:
 
 def report(made: Design, n: int) -> str:
     """Return the page that is signed, as `optldp show TABLE --out PAGE.html` writes it; without the prior."""
+    from ..report.mechanism_page import mechanism_html
+
     return mechanism_html(made.mechanism.without_prior(), n=n, name="mech.json")

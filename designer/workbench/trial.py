@@ -1,25 +1,31 @@
-"""Trying a mechanism out: people drawn from the prior report, and an interval closes on their mean."""
+"""Trying a mechanism out: people drawn from the prior report, and what they tell is seen beside the truth."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...estimators.count_reports import count
-from ...estimators.means.mean import estimate_mean
-from ...mechanisms.table.table import TabulatedMechanism
-from ..priors.prior import Prior
+if TYPE_CHECKING:
+    from ...mechanisms.table.table import TabulatedMechanism
+    from ..priors.prior import Prior
+    from .answers import Answer, GoOn
 
 MOST = 100_000
 """People who are simulated at most; their mean is clear by then."""
 
 STEPS = 24
-"""Numbers of people at which the estimate is shown."""
+"""Numbers of people at which the estimate of a mean is shown."""
+
+FEWER_STEPS = 6
+"""And of a median, whose every estimate is a fit of a fifth of a second."""
 
 FEWEST = 20
-"""Reports before the first estimate is shown."""
+"""Reports before the first estimate of a mean is shown."""
+
+MOST_OF_FIRST = 500
+"""And of a median: from fewer nothing is told of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +39,7 @@ class Trial:
     estimate, low, high : (t,) ndarray of float
         The estimated mean and its 95% interval, in units of the values.
     truth : float
-        The mean of all simulated people.
+        The mean of all simulated people; the median of the prior that they are drawn from.
     """
 
     people: np.ndarray
@@ -58,7 +64,102 @@ class Trial:
         }
 
 
-def trial(prior: Prior, mechanism: TabulatedMechanism, n: int, seed: int) -> Trial:
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """Simulated people, and what their reports tell of the shares of values below cuts.
+
+    Attributes
+    ----------
+    people : int
+        Reports counted.
+    cuts : (c,) ndarray of float
+        Between the knots.
+    estimate, low, high : (c,) ndarray of float
+        The share of values below each cut, and its 95% interval.
+    truth : (c,) ndarray of float
+        Of the prior that people are drawn from.
+    """
+
+    people: int
+    cuts: np.ndarray
+    estimate: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    truth: np.ndarray
+
+    @property
+    def inside(self) -> int:
+        """How many intervals hold the truth."""
+        return int(((self.low <= self.truth) & (self.truth <= self.high)).sum())
+
+    def facts(self) -> dict[str, Any]:
+        """Return the numbers that the page shows."""
+        return {"simulated": self.people, "shares": self.cuts.size, "inside": self.inside}
+
+
+def tried(prior: Prior, made: Answer, seed: int, go_on: GoOn = None) -> Trial | Shares:
+    """Try the mechanism of an answer out on what was asked; see `trial` and `shares`."""
+    if made.of == "distribution":
+        return shares(made.design.prior, made.design.mechanism, made.n, seed)
+    if made.of == "median":
+        return median(made.design.prior, made.design.mechanism, made.n, seed, go_on)
+    return trial(prior, made.design.mechanism, made.n, seed, go_on)
+
+
+def shares(prior: Prior, mechanism: TabulatedMechanism, n: int, seed: int) -> Shares:
+    """Draw people from the prior and reports of theirs, and estimate the distribution; arguments as those of `trial`.
+
+    Example
+    -------
+    >>> from optldp import design
+    >>> prior = Prior.on_knots([0, 5, 10], [2, 2, 1], source="public")
+    >>> found = shares(prior, design(prior, 1.0).mechanism, 5_000, seed=1)
+    >>> found.cuts.tolist(), found.inside
+    ([2.5, 7.5], 2)
+    """
+    from ...estimators.count_reports import count
+    from ...estimators.distributions.estimation import estimate_distribution
+
+    rng, people = np.random.default_rng(seed), min(n, MOST)
+    reports = mechanism.sample(rng.choice(prior.knots, people, p=prior.weights), rng)
+    estimate = estimate_distribution(count(mechanism, reports))
+    cuts = (prior.knots[:-1] + prior.knots[1:]) / 2
+    told = [estimate.probability(float(prior.knots[0]), float(cut)) for cut in cuts]
+    ends = np.array([(each.interval().low, each.interval().high) for each in told], dtype=float)
+    values = np.array([each.value for each in told])
+    return Shares(people, cuts, values, ends[:, 0], ends[:, 1], np.cumsum(prior.weights)[:-1])
+
+
+def median(prior: Prior, mechanism: TabulatedMechanism, n: int, seed: int, go_on: GoOn = None) -> Trial:
+    """Draw people from the prior and reports of theirs, and estimate the median, of more and more of them.
+
+    Arguments are those of `trial`.
+
+    Example
+    -------
+    >>> from optldp import design
+    >>> prior = Prior.on_knots([0, 5, 10], [2, 2, 1], source="public")
+    >>> found = median(prior, design(prior, 1.0).mechanism, 5_000, seed=1)
+    >>> found.truth, found.inside
+    (5.0, True)
+    """
+    from ...estimators.count_reports import count
+    from ...estimators.distributions.estimation import estimate_distribution
+
+    rng, people = np.random.default_rng(seed), min(n, MOST)
+    reports = mechanism.sample(rng.choice(prior.knots, people, p=prior.weights), rng)
+    counted = np.unique(np.geomspace(min(MOST_OF_FIRST, people), people, FEWER_STEPS).round().astype(int))
+    found = []
+    for each in counted:
+        if go_on is not None:
+            go_on()
+        found.append(estimate_distribution(count(mechanism, reports[:each])).quantile(0.5))
+    ends = np.array([(each.interval().low, each.interval().high) for each in found], dtype=float)
+    truth = float(prior.knots[int(np.searchsorted(np.cumsum(prior.weights), 0.5))])
+    return Trial(counted, np.array([each.value for each in found]), ends[:, 0], ends[:, 1], truth)
+
+
+def trial(prior: Prior, mechanism: TabulatedMechanism, n: int, seed: int, go_on: GoOn = None) -> Trial:
     """Draw people from the prior and reports of theirs, and estimate the mean again and again.
 
     Parameters
@@ -68,6 +169,8 @@ def trial(prior: Prior, mechanism: TabulatedMechanism, n: int, seed: int) -> Tri
     n : int
         People, at least 2; of more than 100,000 these are simulated.
     seed : int
+    go_on : callable, optional
+        Called before each estimate.
 
     Example
     -------
@@ -77,11 +180,18 @@ def trial(prior: Prior, mechanism: TabulatedMechanism, n: int, seed: int) -> Tri
     >>> int(found.people[-1]), found.inside
     (5000, True)
     """
+    from ...estimators.count_reports import count
+    from ...estimators.means.mean import estimate_mean
+
     rng, people = np.random.default_rng(seed), min(n, MOST)
     values = rng.choice(prior.knots, people, p=prior.weights)
     reports = mechanism.sample(values, rng)
     counted = np.unique(np.geomspace(min(FEWEST, people), people, STEPS).round().astype(int))
-    found = [estimate_mean(count(mechanism, reports[:each])) for each in counted]
+    found = []
+    for each in counted:
+        if go_on is not None:
+            go_on()
+        found.append(estimate_mean(count(mechanism, reports[:each])))
     intervals = [each.interval() for each in found]
     ends = np.array([(each.low, each.high) for each in intervals], dtype=float)
     return Trial(counted, np.array([each.value for each in found]), ends[:, 0], ends[:, 1], float(values.mean()))

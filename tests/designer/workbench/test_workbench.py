@@ -4,14 +4,16 @@ import asyncio
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from optldp.designer.workbench.answers import answer, epsilon_for, facts, rivals
+from optldp.designer.workbench.latest import Latest, Overtaken
 from optldp.designer.workbench.server import Guard, bound_socket
 from optldp.designer.workbench.state import PRESETS, State
 from optldp.designer.workbench.taking import Source, command, script, table_bytes
-from optldp.designer.workbench.trial import trial
+from optldp.designer.workbench.trial import shares, trial, tried
 from optldp.mechanisms import InputError, load_table, verify
 
 CHOSEN = State(heights=PRESETS["two groups"], low=-3.0, high=9.5, units="EUR", n=500, epsilon=1.5, seed=4)
@@ -46,6 +48,17 @@ def test_no_rival_is_below_the_bound():
     assert len(found.rows) > 8
 
 
+@pytest.mark.parametrize("of", ["distribution", "median"])
+def test_other_questions_have_errors_above_the_bound_and_a_proved_table(of):
+    state = State(of=of, n=5_000)
+    prior = state.prior().on(5)
+    made, found = answer(prior, state), rivals(prior, state)
+    assert verify(made.design.mechanism).verdict == "proved"
+    assert found.bound <= made.error == pytest.approx(min(row.error for row in found.rows if row.error is not None))
+    assert made.poisoner is None
+    assert tried(prior, made, 1).inside
+
+
 def test_the_interval_of_simulated_people_closes_on_their_mean():
     prior = State().prior().on(5)
     found = trial(prior, answer(prior, State()).design.mechanism, 5_000, 1)
@@ -68,26 +81,28 @@ def numbers(found):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("from_file", [False, True])
-def test_script_and_command_line_give_every_number_of_the_page(tmp_path, optldp, monkeypatch, from_file):
+@pytest.mark.parametrize(
+    ("of", "from_file"), [("mean", False), ("mean", True), ("distribution", False), ("median", True)]
+)
+def test_script_and_command_line_give_every_number_of_the_page(tmp_path, optldp, monkeypatch, of, from_file):
     monkeypatch.chdir(tmp_path)
     source = Source("people.csv", "x", (0.0, 20.0)) if from_file else None
     (tmp_path / "people.csv").write_text("x\n" + "\n".join(f"{value % 17}" for value in range(60)))
-    state = State(n=300, epsilon=1.5) if from_file else CHOSEN
+    state = replace(State(n=2000, epsilon=1.5) if from_file else CHOSEN, of=of)
     words = command(state, source, "--json").split()[1:]
     told = json.loads(optldp(*(word.strip("'") for word in words)).stdout)
     (tmp_path / "again.py").write_text(script(state, source))
     done = subprocess.run([sys.executable, "again.py"], capture_output=True, text=True, check=True)
     again = json.loads(done.stdout)
     assert numbers(again) == pytest.approx(numbers(told), rel=1e-9)
-    for name in ("epsilon", "n", "error", "least_error", "one_poisoner", "beliefs", "trial"):
+    assert again["of"] == told["of"] == of
+    assert (again["one_poisoner"] is None) == (told["one_poisoner"] is None) == (of != "mean")
+    for name in ("epsilon", "n", "error", "least_error", "beliefs", "trial", *["one_poisoner"] * (of == "mean")):
         assert again[name] == pytest.approx(told[name], rel=1e-9)
-    if not from_file:
+    if of == "mean" and not from_file:
         prior = state.prior()
         made = answer(prior, state)
-        page = facts(made, rivals(prior, state)) | {
-            "trial": trial(prior, made.design.mechanism, state.n, state.seed).facts()
-        }
+        page = facts(made, rivals(prior, state)) | {"trial": tried(prior, made, state.seed).facts()}
         assert json.loads(json.dumps(page)) == told
 
 
@@ -96,6 +111,31 @@ def test_nothing_that_is_taken_away_holds_a_value_or_a_prior_of_a_file():
     state = State(heights=PRESETS["two groups"], low=1.25, high=7.75, units="secret")
     for text in (state.query(drawn=False), command(state, source), script(state, source)):
         assert not any(word in text for word in ("heights", "1.25", "7.75", "secret"))
+
+
+def test_a_newer_request_ends_the_one_that_is_being_computed_at_its_next_step():
+    done, latest = [], Latest()
+
+    async def ask(number):
+        await asyncio.sleep(0)
+        latest.go_on()
+        done.append(number)
+
+    async def several():
+        await asyncio.gather(*(latest.ask(lambda number=number: ask(number)) for number in range(3)))
+
+    asyncio.run(several())
+    assert done == [2]
+
+
+def test_a_design_is_ended_by_what_it_tells_its_steps_to():
+    def stop(*_):
+        raise Overtaken
+
+    prior = State().prior().on(5)
+    for compute in (answer, rivals):
+        with pytest.raises(Overtaken):
+            compute(prior, State(), stop)
 
 
 class TestGuard:
@@ -168,6 +208,8 @@ def test_pictures_say_in_words_what_they_show():
         charts.reports_of(table, 30.0, charts.DARK),
         charts.rivals(rivals(prior, state), charts.DARK, "EUR"),
         charts.convergence(found, charts.DARK),
+        charts.odds(answer(prior, state).beliefs, charts.LIGHT),
+        charts.shares(shares(prior, table, 500, 1), charts.LIGHT, "EUR"),
     ]
     for options in pictures:
         json.dumps(options, allow_nan=False)

@@ -1,0 +1,69 @@
+"""What may be asked of the values: how it is called, who designs for it, and what its error is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..objectives.base import Objective
+    from ..priors.prior import Prior
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question.
+
+    Attributes
+    ----------
+    asks : str
+        What is asked, as a reader chooses it.
+    error : str
+        What its error is called.
+    knots : int, optional
+        On which it is designed at most, so that one waits a second; None for those of the prior.
+    in_units : bool
+        Whether the error is in units of the values; otherwise it is a share.
+    """
+
+    asks: str
+    error: str
+    knots: int | None = None
+    in_units: bool = True
+
+    def on_knots(self, prior: Prior) -> Prior:
+        """Return the prior on the knots of the design."""
+        return prior if self.knots is None or prior.knots.size <= self.knots else prior.on(self.knots)
+
+
+QUESTIONS = {
+    "mean": Question("the mean", "standard error of the mean"),
+    "distribution": Question("the distribution", "95% interval of a share, plus or minus", 33, in_units=False),
+    "median": Question("the median", "95% interval of the median, plus or minus", 33),
+}
+"""By the name that addresses have; errors but the mean's are those of `optldp plan --of cdf` and `--of median`."""
+
+
+def objective(of: str, n: int) -> Objective:
+    """Return what a design for a question of n people minimises."""
+    from ..objectives.questions.cdf import Cdf
+    from ..objectives.questions.quantile import Quantile
+    from ..objectives.variance import Variance
+
+    return Variance() if of == "mean" else Cdf(n) if of == "distribution" else Quantile(n)
+
+
+def error(of: str, value: float, n: int) -> float:
+    """Return the error that a value of the objective means for n people.
+
+    Example
+    -------
+    >>> error("mean", 4.0, 100), error("distribution", 0.1, 100)
+    (0.2, 0.05)
+    """
+    from ...solvers.lengths.length_program import RADIUS
+
+    if of == "mean":
+        return math.sqrt(value / n)
+    return value / 2 if of == "distribution" else RADIUS * math.sqrt(value)

@@ -111,7 +111,7 @@ def shares(prior: Prior, mechanism: TabulatedMechanism, n: int, seed: int) -> Sh
 
     Example
     -------
-    >>> from optldp import design
+    >>> from optldp import Prior, design
     >>> prior = Prior.on_knots([0, 5, 10], [2, 2, 1], source="public")
     >>> found = shares(prior, design(prior, 1.0).mechanism, 5_000, seed=1)
     >>> found.cuts.tolist(), found.inside
@@ -137,7 +137,7 @@ def median(prior: Prior, mechanism: TabulatedMechanism, n: int, seed: int, go_on
 
     Example
     -------
-    >>> from optldp import design
+    >>> from optldp import Prior, design
     >>> prior = Prior.on_knots([0, 5, 10], [2, 2, 1], source="public")
     >>> found = median(prior, design(prior, 1.0).mechanism, 5_000, seed=1)
     >>> found.truth, found.inside
@@ -174,7 +174,7 @@ def trial(prior: Prior, mechanism: TabulatedMechanism, n: int, seed: int, go_on:
 
     Example
     -------
-    >>> from optldp import design
+    >>> from optldp import Prior, design
     >>> prior = Prior.on_knots([0, 5, 10], [2, 2, 1], source="public")
     >>> found = trial(prior, design(prior, 1.0).mechanism, 5_000, seed=1)
     >>> int(found.people[-1]), found.inside

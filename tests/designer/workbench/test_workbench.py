@@ -48,6 +48,7 @@ def test_no_rival_is_below_the_bound():
     assert len(found.rows) > 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", ["distribution", "median"])
 def test_other_questions_have_errors_above_the_bound_and_a_proved_table(of):
     state = State(of=of, n=5_000)

@@ -5,6 +5,9 @@ Variances times n by formula and by simulation, coverage of 95% intervals over s
 groups, and for tables of 4 x 5 even cells beside half the budget for each column and the best joint fit; one seed.
 """
 
+# Each case knows which kind of mechanism it made; the types say only that it is one of two.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportCallIssue=false
+
 from __future__ import annotations
 
 import argparse

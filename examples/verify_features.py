@@ -13,6 +13,7 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 table = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("verify_table.py"))))
 need, number, wholes = table.need, table.number, table.wholes
@@ -28,7 +29,7 @@ FORMULAS = {
 CAUGHT = ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError
 
 
-def prove(made, steps):
+def prove(made: Any, steps: int) -> Fraction:
     """Return the largest ratio of any table, or raise what is wrong; every number is exact."""
     need((made.get("format"), made.get("kind")) == ("optldp-bundle/1", "features"), "kind must be features")
     table.members(made, MEMBERS, "a mechanism of features")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from optldp.mechanisms import save_bundle
+from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.files.checksum import checksum
 
 from .small_channels import SMALL
@@ -18,7 +19,9 @@ PROGRAM = Path(__file__).parents[1] / "examples" / "verify_features.py"
 
 @pytest.fixture
 def document(tmp_path):
-    save_bundle(SMALL["features"], tmp_path / "two.json")
+    made = SMALL["features"]
+    assert isinstance(made, Bundle)
+    save_bundle(made, tmp_path / "two.json")
     return json.loads((tmp_path / "two.json").read_text())
 
 

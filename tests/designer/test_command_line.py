@@ -111,6 +111,7 @@ ASKED = {
     "plan": ["plan", *INCOME, "--knots", 5, "--n", 1000, "--error", 4],
     "two-phase": ["two-phase", *INCOME, "--range", 0, 100, "--knots", 5, "--epsilon", 1, "--seed", 1],
     "monitor": ["monitor", "mech.json", "counts"],
+    "ledger": ["ledger", "people.ledger", "--ledger-key", "ledger.key"],
     "advise": ["advise", *INCOME, "--knots", 5, "--epsilon", 1, "--n", 300, "--estimator", "ua"],
 }
 """What is asked here of commands whose examples take long or prove more."""
@@ -175,6 +176,14 @@ class TestStreams:
     @pytest.fixture(autouse=True)
     def reports(self, table, optldp, request):
         assert optldp(*arguments("perturb")).exit_code == 0
+        if "ledger" in request.node.name:
+            booked = ("--key", "user", "--ledger", "people.ledger", "--ledger-key", "ledger.key")
+            Path("users.csv").write_text("user,income\nann,10\nbo,20\n")
+            Path("ledger.key").write_bytes(bytes(range(32)))
+            os.chmod("ledger.key", 0o600)
+            spend = ("--budget", 2, "--out", "booked.csv")
+            done = optldp("perturb", "mech.json", "users.csv", "--column", "income", *booked, *spend)
+            assert done.exit_code == 0, done.output
         if "monitor" in request.node.name:
             day = ("--as", "index", "--day", "2026-05-01", "--seed", 1, "--out", "day.csv")
             assert optldp("perturb", "mech.json", *INCOME, *day).exit_code == 0

@@ -1,5 +1,8 @@
 """Correlations by one feature a user: n times the variance is what the theory says, and intervals hold."""
 
+# Each case knows which kind of mechanism it made; the types say only that it is one of two.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportCallIssue=false
+
 import math
 
 import numpy as np

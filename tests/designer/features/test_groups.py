@@ -1,5 +1,8 @@
 """Means of groups by signs: they cost what a closed form says, intervals are of that length, bad input is refused."""
 
+# Each case knows which kind of mechanism it made; the types say only that it is one of two.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportCallIssue=false
+
 import math
 
 import numpy as np

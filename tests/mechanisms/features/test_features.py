@@ -45,7 +45,9 @@ def test_a_mechanism_of_features_draws_the_same_once_read():
 def test_labels_of_a_column_are_written_and_must_be_as_many_as_its_range():
     box, signs = {"g": (0, 2), "y": (-1.0, 1.0)}, Signs([1, -1, 1], [0, 0, 0], 0.0)
     made = Features(box, [Feature("size", signs, TABLE)], 1.0, labels={"g": ["a", "b", "c"]})
-    assert document_to_mechanism(bundle_to_document(made)).labels == made.labels
+    again = document_to_mechanism(bundle_to_document(made))
+    assert isinstance(again, Features)
+    assert again.labels == made.labels
     with pytest.raises(InputError, match="column 'g' of 2 labels must range from 0 to 1"):
         Features(box, [Feature("size", signs, TABLE)], 1.0, labels={"g": ["a", "b"]})
 

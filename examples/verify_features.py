@@ -7,6 +7,9 @@ program it shares no code with optldp.
 Exit code 0: proved; 1: not so, for the reason that one line gives; 2: no file to look at.
 """
 
+# `need` refuses what is no list; the types do not know that.
+# pyright: reportIndexIssue=false, reportCallIssue=false, reportArgumentType=false
+
 import hashlib
 import runpy
 import sys

@@ -75,6 +75,8 @@ def design_groups(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.designer.features import design_groups
     >>> groups, values = np.arange(400) % 4, np.arange(400) % 7
     >>> made = design_groups("town", tuple("abcd"), "age", (0, 6), 2.0, groups, values)
     >>> made.names, len(made.mechanism.features)

@@ -47,6 +47,7 @@ def design_table(
 
     Example
     -------
+    >>> from optldp.designer.features import design_table
     >>> made = design_table({"sex": ["F", "M"], "job": ["cook", "smith", "nurse"]}, 1.0)
     >>> made.names[1], round(float(made.variances.sum()), 1)
     ('sex=F&job=smith', 15.7)

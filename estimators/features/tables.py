@@ -31,6 +31,7 @@ class IndependenceTest:
 
     Example
     -------
+    >>> from optldp.estimators.features import IndependenceTest
     >>> IndependenceTest(3.84, 1, 0.05).degrees
     1
     """
@@ -64,6 +65,7 @@ def independence(cells: ArrayLike, covariance: ArrayLike) -> IndependenceTest:
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.estimators.features import independence
     >>> cells = np.array([[0.3, 0.2], [0.2, 0.3]])
     >>> spread = (np.diag(cells.ravel()) - np.outer(cells, cells)) / 1000
     >>> found = independence(cells, spread)
@@ -110,6 +112,7 @@ def odds_ratio(
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.estimators.features import odds_ratio
     >>> cells = np.array([[0.4, 0.1], [0.2, 0.3]])
     >>> spread = (np.diag(cells.ravel()) - np.outer(cells, cells)) / 10000
     >>> [round(each, 1) for each in odds_ratio(cells, spread)]

@@ -36,6 +36,8 @@ class Signs:
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.mechanisms.features import Signs
     >>> made = Signs([1, -1], [10.0, 20.0], 5.0)
     >>> made.of(np.array([[0, 12.0], [1, 99.0]])), made.extremes([0, 0], [1, 99])
     (array([ 2., -5.]), (-5.0, 5.0))

@@ -220,12 +220,19 @@ def _save(mechanism: TabulatedMechanism, asked: PlanOptions, notes: Sequence[str
     """Write a plan's table where that is asked for, and say what there is to know of the prior and of what it holds."""
     from ...mechanisms import save_table
 
+    carried = [] if asked.out is None or asked.public else [CARRIED]
+    _saved(save_table, mechanism, asked, [*notes, *carried], f"a table of {mechanism.knots.size} knots")
+
+
+def _saved(
+    save: Callable[[Any, Path], None], mechanism: Any, asked: PlanOptions, notes: Sequence[str], what: str
+) -> None:
     if asked.out is not None:
-        save_table(mechanism, asked.out)
-    for note in [*notes, *([] if asked.out is None or asked.public else [CARRIED])]:
+        save(mechanism, asked.out)
+    for note in notes:
         say(note)
     if asked.out is not None:
-        say_wrote(asked.out, f"a table of {mechanism.knots.size} knots")
+        say_wrote(asked.out, what)
 
 
 _ABOUT = {
@@ -250,12 +257,7 @@ def _of_features(asked: PlanOptions) -> None:
         asked, asked.data, asked.epsilon, asked.n, clip=asked.clip, drop_missing=asked.drop_missing,
         public=asked.public,
     )  # fmt: skip
-    if asked.out is not None:
-        save_bundle(made.mechanism, asked.out)
-    for note in notes:
-        say(note)
-    if asked.out is not None:
-        say_wrote(asked.out, f"a mechanism for a {made.target}")
+    _saved(save_bundle, made.mechanism, asked, notes, f"a mechanism for a {made.target}")
     facts: dict[str, Any] = {
         "for": made.target,
         "epsilon": asked.epsilon,
@@ -330,12 +332,7 @@ def _of_categories(asked: PlanOptions, mixing: Mixing | None) -> None:
             prior, users, epsilon=epsilon, error=asked.error, method=method,
             estimator=asked.estimator or "unbiased", rng=np.random.default_rng(asked.seed), progress=_telling(told),
         )  # fmt: skip
-    if asked.out is not None:
-        save_bundle(plan.mechanism, asked.out)
-    for note in notes:
-        say(note)
-    if asked.out is not None:
-        say_wrote(asked.out, f"a mechanism, {plan.mechanism.kind}")
+    _saved(save_bundle, plan.mechanism, asked, notes, f"a mechanism, {plan.mechanism.kind}")
     facts: dict[str, Any] = {
         "method": plan.mechanism.provenance.method,
         "users": plan.users,

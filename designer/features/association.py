@@ -258,7 +258,7 @@ def _of_moments(target: str, box: Box, epsilon: float) -> FeaturesDesign:
     gradient: Callable[[np.ndarray], np.ndarray] = (
         correlation_gradient if target == "correlation" else covariance_gradient
     )
-    gradients = np.array([gradient(law)[: len(names)] if target == "correlation" else gradient(law) for law in laws])
+    gradients = np.array([gradient(law) for law in laws])
     tables, noise, formulas = [], [], []
     for name in names:
         formula = _moment(name, centres, scales)

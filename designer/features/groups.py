@@ -133,10 +133,9 @@ def sign_rows(groups: int) -> np.ndarray:
     >>> sign_rows(3).tolist()
     [[1.0, 1.0, 1.0], [1.0, -1.0, 1.0], [1.0, 1.0, -1.0], [1.0, -1.0, -1.0]]
     """
-    made = np.ones((1, 1))
-    while len(made) < groups:
-        made = np.block([[made, made], [made, -made]])
-    return made[:, :groups]
+    from scipy.linalg import hadamard
+
+    return hadamard(1 << (groups - 1).bit_length(), dtype=float)[:, :groups]
 
 
 def _check(

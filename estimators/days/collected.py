@@ -228,10 +228,17 @@ class DayCollector:
         return found
 
     def write(self) -> None:
-        """Write the counts of all days that are known into files, each whole or not at all."""
-        rows = self.connection.execute("SELECT DISTINCT day FROM counts ORDER BY day").fetchall()
-        for (day,) in rows:
+        """Write the counts of the days that may have grown since they were last written into files, each whole.
+
+        These are the days that were open then: so a run that is killed before it wrote leaves them to the next.
+        """
+        name = f"written with --min-batch {self.asked.min_batch}"  # with another one all days are written anew
+        held = self.connection.execute("SELECT said FROM known WHERE name = ?", [name]).fetchall()
+        asked = "SELECT DISTINCT day FROM counts WHERE day >= ? ORDER BY day"
+        for (day,) in self.connection.execute(asked, [held[0][0] if held else ""]).fetchall():
             self._write_day(day)
+        self.connection.execute("DELETE FROM known WHERE starts_with(name, 'written')")
+        self.connection.execute("INSERT INTO known VALUES (?, ?)", [name, self.first_open])
 
     def _chosen(
         self, relation: duckdb.DuckDBPyRelation, names: Sequence[str], where: Sequence[str]

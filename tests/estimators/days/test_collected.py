@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.estimators.days import collecting, load_days
+from optldp.estimators.days.collected import DayCollector
 from optldp.estimators.engines.daily import Daily
 from optldp.mechanisms import InputError
 
@@ -62,6 +63,25 @@ def test_late_and_doubled_reports_end_in_the_same_counts_whatever_the_order(tmp_
             add(tmp_path / name, batch(tmp_path / "a.csv", rows), today, late=4)
     assert counted(tmp_path / "forth") == counted(tmp_path / "back")
     assert sum(many for rows in counted(tmp_path / "back").values() for _, many in rows) == N
+
+
+def test_days_are_written_while_they_are_open_and_after_a_run_that_ended_before_it_wrote(tmp_path, monkeypatch):
+    """A closed day's file is left alone; another --min-batch writes every day anew."""
+    folder = tmp_path / "counts"
+    days = [(TABLE, day, "1", f"id{place}") for place, day in enumerate(DAYS)]
+    add(folder, batch(tmp_path / "a.csv", days[:1]), DAYS[0], late=1)
+    with monkeypatch.context() as broken:
+        broken.setattr(DayCollector, "write", lambda days: None)
+        add(folder, batch(tmp_path / "b.csv", days[1:2]), DAYS[1], late=1)
+    assert not (folder / f"{DAYS[1]}.csv").exists()
+    add(folder, batch(tmp_path / "c.csv", days[6:]), DAYS[6], late=1)
+    assert {file.stem for file in folder.glob("*.csv")} == {DAYS[0], DAYS[1], DAYS[6]}
+    (folder / f"{DAYS[0]}.csv").unlink()
+    add(folder, batch(tmp_path / "d.csv", [(TABLE, DAYS[6], "2", "last")]), DAYS[6], late=1)
+    assert not (folder / f"{DAYS[0]}.csv").exists()
+    add(folder, batch(tmp_path / "e.csv", []), DAYS[6], late=1, least=2)
+    assert (folder / f"{DAYS[0]}.csv").exists()
+    assert load_days([folder]).number(TABLE, "counted") == 2  # the last day's; the others wait
 
 
 @pytest.mark.slow

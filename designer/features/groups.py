@@ -135,7 +135,7 @@ def sign_rows(groups: int) -> np.ndarray:
     """
     from scipy.linalg import hadamard
 
-    return hadamard(1 << (groups - 1).bit_length(), dtype=float)[:, :groups]
+    return hadamard(1 << (groups - 1).bit_length()).astype(float)[:, :groups]
 
 
 def _check(

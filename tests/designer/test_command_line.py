@@ -44,7 +44,7 @@ class TestImports:
         assert "typer" in loaded
         assert loaded.isdisjoint((*HEAVY, "numpy", "rich"))
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_column_goes_there_and_back_without_what_others_need(self, tmp_path):
         """Each of these takes from a tenth of a second to a whole one to load."""
         people, made, reports = (str(tmp_path / name) for name in ("people.csv", "mech.json", "reports.csv"))

@@ -35,7 +35,7 @@ class TestNumbers:
         assert column.types == ["BIGINT"]
         assert column.fetchnumpy()["simulated_output"].tolist() == expected.tolist()
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_indices_and_their_counts_tell_what_the_reports_tell(self, optldp):
         """The table has points, so a report and its index say the same."""
         optldp("perturb", "mech.json", *INCOME, "--out", "r.csv", "--seed", 7)

@@ -123,7 +123,7 @@ class TestDesign:
         parquet = json.loads(optldp("design", "people.parquet", *arguments).stdout)
         assert parquet["expected_variance"] == csv["expected_variance"]
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_an_open_gap_is_warned_of_and_the_table_written(self, optldp):
         done = optldp(*DESIGN, *RANGE, "--knots", 3, "--tolerance", 1e-15, "--public")
         assert done.exit_code == 0

@@ -196,7 +196,7 @@ class TestDefaults:
 class TestAlike:
     """Users of THREE differ by chance in which services they report to; those of `unlike` by their values."""
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_users_are_weighed_and_the_assumption_is_tested_and_said(self, optldp):
         done, plain = optldp("estimate", *THREE, "--alike"), optldp("estimate", *THREE)
         told, equal = (json.loads(optldp("estimate", *THREE, *more, "--json").stdout) for more in (("--alike",), ()))

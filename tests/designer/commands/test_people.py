@@ -33,7 +33,7 @@ def test_design_show_and_the_library_say_the_same_of_a_table(optldp):
     assert "people" not in found(optldp, "show", "m.json")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_comparison_and_bounds_say_it_of_each_row_and_of_the_best_in_words(optldp):
     words = (*RANGE, "--epsilon", 1, "--method", "duchi", "--method", "optimal", *PEOPLE)
     rows = {row["method"]: row for row in found(optldp, "compare", *words)["rows"]}
@@ -46,7 +46,7 @@ def test_a_comparison_and_bounds_say_it_of_each_row_and_of_the_best_in_words(opt
     assert bounds["minimax"]["mean_within_any_values"] < rows["optimal"]["mean_within_any_values"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_how_sure_that_is_may_be_asked_of_every_command(optldp, refusal):
     """The same numbers times the ratio of two normal quantiles, as V / n is the variance of the mean."""
     words = (*RANGE, "--epsilon", 1, "--method", "duchi", *PEOPLE)

@@ -43,7 +43,7 @@ def test_a_method_is_told_as_design_tells_it(optldp, prior):
     assert (found["method"], found["predicted_error"]) == ("ptt", plan.predicted_error)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_objective_is_what_the_library_is_asked(optldp, prior):
     robust = ("--objective", "robust:tv,radius=0.1")
     for chosen, objective in (
@@ -56,7 +56,7 @@ def test_the_objective_is_what_the_library_is_asked(optldp, prior):
         assert (found["least_error"], found["least_epsilon"]) == (plan.least_error, None)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_same_of_frequencies(here, optldp):
     """The file's labels are the categories; the mechanism that is written is the plan's."""
     (here / "jobs.csv").write_text("job\n" + "a\n" * 60 + "b\n" * 30 + "c\n" * 10)

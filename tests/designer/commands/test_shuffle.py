@@ -77,7 +77,7 @@ class TestShuffle:
 class TestTheBudgetThatACentralOneAffords:
     MIXED = ("--n", 20, "--central-epsilon", 0.5, "--shuffle-delta", "1e-2")
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_plan_and_design_find_the_same_one_and_its_table_keeps_it(self, optldp):
         plan = mixed(optldp, "plan", *FIVE, *self.MIXED)
         made = mixed(optldp, "design", *FIVE, *self.MIXED, "--out", "mixed.json")

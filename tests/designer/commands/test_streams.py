@@ -353,7 +353,7 @@ def test_standard_output_with_rows_in_it_is_seen(monkeypatch):
             require_no_rows_before("do else")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("command", ["count", "perturb"])
 def test_no_second_header_goes_to_a_file_with_rows(command):
     """Standard output may be appended to an empty file, and to a pipe."""
@@ -439,7 +439,7 @@ main()
 """A run that dies, without cleaning up, at a moment that is named."""
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("moment", ["journal", "join", "clearing"])
 def test_a_run_that_dies_at_the_worst_moment_is_gone_on_with(here, moment):
     """Nothing of it stays beside the output."""

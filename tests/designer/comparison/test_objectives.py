@@ -35,7 +35,7 @@ def ranked(rows):
     return [row.method for row in sorted(rows, key=lambda row: row.value)]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("objective", OBJECTIVES, ids=lambda objective: objective.label)
 def test_what_decides_is_what_design_solves_for(objective):
     for row in compare(PRIOR, [1.0], methods=FEW, objective=objective):

@@ -234,7 +234,7 @@ class TestMethods:
         assert steps
         assert steps[-1].gap < steps[0].gap
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_an_unreachable_tolerance_is_admitted_and_the_table_is_valid(self):
         made = design(Prior.on_knots([0, 1, 2], [1, 1, 1], source="public"), 1.0, tolerance=1e-15)
         assert made.status == "gap-open"

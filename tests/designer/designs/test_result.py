@@ -78,7 +78,7 @@ def made_for(case: str) -> Design:
     return design(PRIOR, 1.0, objective=one) if isinstance(one, Objective) else made_in_the_example(one)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_objective_is_tested_for_being_public():
     assert "Frequencies" in CASES
     assert {type(made_for(case).objective) for case in CASES} == set(public_objectives())

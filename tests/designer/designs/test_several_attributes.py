@@ -59,7 +59,7 @@ class TestChoice:
             2, len(made.evidence.choices)
         )
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_it_moves_downhill_from_where_the_closed_forms_point(self, monkeypatch):
         """Screening that prefers one attribute at budgets where three are best."""
         from optldp.designer.designs import several_attributes as module
@@ -252,7 +252,7 @@ class TestError:
         assert made.against(self.GIVEN) > 0
         assert "biased or not, with as many attributes sampled, has less" in made.summary()
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_the_best_number_is_sampled(self):
         made = design(self.GIVEN, 6.0, objective=Error(5000, FactorAmbiguity(2.0)))
         totals = [design(Attributes(self.GIVEN, sampled=k), 6.0, objective=made.objective).value for k in (1, 2)]

@@ -59,7 +59,7 @@ def test_what_it_says_is_so_and_the_gap_is_closed(prior, epsilon):
         assert not made.evidence.is_minimax
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(
     seed=st.integers(0, 2**32 - 1),
@@ -164,7 +164,7 @@ def test_the_guarantee_holds_for_members_and_the_nominal_optimum_breaks_it():
     assert made.evidence.price_of_robustness == made.expected_variance / made.evidence.nominal_variance > 1.001
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=20, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_the_guarantee_anywhere_holds_for_data_that_moved(seed):

@@ -230,7 +230,7 @@ def test_privacy_by_distance_says_nothing_of_categories_and_objectives_of_distri
         design(EVEN, Metric(1.0), objective=Information())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("objective", [Variance(), TradeOff(0.3), WorstCase()], ids=lambda one: one.key)
 @pytest.mark.parametrize("outputs", [None, np.linspace(-3, 3, 49), AtMost(4)], ids=["free", "given", "few"])
 def test_variances_under_promises_of_pairs_are_the_unbiased_squared_loss(objective: Objective, outputs: object) -> None:

@@ -33,7 +33,7 @@ def checked(made: Design) -> Design:
     return made
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=20, deadline=None, derandomize=True)
 @given(
     n=st.integers(2, 21),

@@ -62,7 +62,7 @@ def test_of_the_distribution_the_distance_decides_and_means_do_not_run():
         told(of="frequencies")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_default_knows_the_smooth_fit_and_chooses_it_where_it_errs_least():
     """By its brute force on this prior it has half of the others' error."""
     advice = told(mechanisms=["optimal", "duchi"], repetitions=4, n=2000, of="distribution")
@@ -182,7 +182,7 @@ def test_the_closed_form_is_what_users_one_by_one_show():
     assert shown == pytest.approx(expected, rel=4 * math.sqrt(2 / 2000))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("estimator", sorted(OF_ONE_SERVICE))
 def test_counts_drawn_at_once_are_as_users_drawn_one_by_one(estimator):
     """The bootstrap against values, reports and estimates of single users, within standard errors of both."""
@@ -234,7 +234,7 @@ def test_mechanisms_share_the_values_and_estimators_the_reports():
     assert not np.array_equal(seen["grr", 0], seen["grr", 1])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_more_clients_and_more_budget_err_less():
     options: dict[str, Any] = {"mechanisms": ["optimal"], "estimators": ["ua", "em"], "repetitions": 12}
     few, many, private = told(**options), told(n=5000, **options), told(epsilon=0.5, **options)

@@ -164,7 +164,7 @@ class TestEpsilon:
         assert plan.least_epsilon is not None
         assert exact * (1 - 1.01 * PRECISION) <= plan.least_epsilon <= exact * (1 + 1e-9)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize("method", METHODS)
     def test_with_the_budget_ruled_out_no_method_meets_the_target(self, method):
         least = plan_epsilon(PRIOR, 10_000, 0.3, method=method, uniform_share=0.1).least_epsilon
@@ -195,7 +195,7 @@ class TestEpsilon:
         many = plan_epsilon(PAIR, users, math.sqrt(variance / users))
         assert many.epsilon == pytest.approx(one.epsilon, rel=2 * PRECISION)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_it_does_not_depend_on_the_unit(self):
         scaled = Prior.on_knots(1000 * KNOTS - 7, PRIOR.weights, source="public")
         plan = plan_epsilon(PRIOR, 1000, 1.0)
@@ -219,7 +219,7 @@ class TestEpsilon:
 class TestRefusals:
     """One line that says what can be had."""
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_target_beyond_every_mechanism_says_the_best_there_is_and_that_can_be_had(self):
         said = refusal(PRIOR, 10, 1e-6)
         assert "any unbiased mechanism on these knots" in said

@@ -30,7 +30,7 @@ def test_the_front_is_the_designs_by_their_weights():
     assert (axes.get_xlabel(), axes.get_ylabel()) == units
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_other_mechanisms_are_points_named_beside_them():
     axes = plots.trade_off(FRONT, mechanisms=OTHERS, prior=PRIOR)
     drawn = {str(found.get_label()) for found in axes.lines} - {"trade-off"}

@@ -130,7 +130,7 @@ def test_progress_tells_of_every_stage_and_of_the_solver():
     assert ("design", False) in told
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_it_is_unbiased_and_its_interval_covers():
     """60 collections of 600 values drawn anew: no bias in standard errors, coverage within four of the binomial."""
     rng, truth, repetitions = np.random.default_rng(21), -1 + 1 / 6, 60

@@ -87,7 +87,7 @@ ANSWERS: Answers = {
 
 
 class TestCounts:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @settings(max_examples=15, deadline=None)
     @given(answers_of(st.integers(0, 9)))
     def test_each_attribute_has_those_of_a_dictionary_for_each_user(self, answers):

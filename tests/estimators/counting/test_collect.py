@@ -100,14 +100,14 @@ def frames(matrix: np.ndarray, rng: np.random.Generator) -> list[pd.DataFrame]:
 
 
 class TestCounts:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @settings(max_examples=20)
     @given(answers_of(st.integers(0, 15)))
     def test_they_are_those_of_a_dictionary_for_each_user(self, answers):
         """Any participation: users of all services, of some, of one."""
         assert as_counter(collected(answers)) == brute_force(answers)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @settings(max_examples=12)
     @given(answers_of(st.integers(0, 15)), answers_of(st.integers(16, 31)))
     def test_of_disjoint_users_they_add_up_to_those_of_all(self, some, others):
@@ -115,7 +115,7 @@ class TestCounts:
         together = {name: some[name] | others[name] for name in NAMES}
         assert_identical(collected(some) + collected(others), collected(together))
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @settings(max_examples=12)
     @given(answers_of(st.integers(0, 15)), st.integers(1, 1000))
     def test_order_of_rows_and_labels_of_users_do_not_matter(self, answers, seed):

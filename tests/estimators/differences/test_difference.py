@@ -95,7 +95,7 @@ def test_intervals_of_means_cover_where_values_persist(both, persist):
     assert alone > hits + 8  # as independent the interval is longer than need be
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_intervals_of_frequencies_cover_each_and_at_once():
     rng, made, shares = np.random.default_rng(6), categorical_grr(JOBS, 4.0), [0.6, 0.3, 0.1]
     each, at_once = np.zeros(3), 0

@@ -32,7 +32,7 @@ COUNTS = ReportCounts.from_outputs(services(), outputs_of(services(), 700, 1))
 GRID = InputGrid.common(COUNTS.mechanisms)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_method_is_the_function_of_its_name():
     """The exact maximum, EMS, mixture reduction and averaged log densities of the same likelihood."""
     likelihood = likelihood_of(COUNTS, GRID)

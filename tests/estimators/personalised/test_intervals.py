@@ -74,7 +74,7 @@ def test_one_level_that_everybody_chose_has_its_own_intervals():
         assert ask(found).high - ask(found).low == pytest.approx(ask(alone).high - ask(alone).low, rel=0.6)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_where_the_shares_are_vague_nothing_is_said():
     """A weakly protected level of few users who report by randomised response: whole ranges."""
     mechanism, rng, ended = made(grr, 0.05), np.random.default_rng(4), []

@@ -118,7 +118,7 @@ def test_text_that_is_paired_or_nested_as_deep_as_may_be_is_read():
     assert from_json(b"[" * MAX_DEPTH + b"]" * MAX_DEPTH)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

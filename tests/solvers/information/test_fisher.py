@@ -96,7 +96,7 @@ def test_random_certificates_never_promise_more_than_tables_give(size, epsilon, 
                 assert certified_frequency_bound(prior, ratio, certificate, importance) <= error * (1 + 1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_relaxation_with_an_importance_agrees_with_enumeration():
     """Ten knots both ways: the relaxation proves nearly as much, and no more."""
     prior, importance = np.full(10, 0.1), cumulative_importance(np.linspace(0, 1, 10))

@@ -30,7 +30,7 @@ def test_second_moments_are_those_of_the_rows(seed):
     np.testing.assert_allclose(second_moments(floor, knots, ratio).value, direct, rtol=1e-10)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(seed=SEEDS)
 def test_derivatives_are_finite_differences(seed):
     floor, ratio = wide_floor(seed)

@@ -242,7 +242,7 @@ def test_no_multipliers_at_all_prove_that_no_variance_is_negative(weights):
     assert np.isfinite(found.knot_bound)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=20, deadline=None, derandomize=True)
 @given(seed=SEEDS)
 def test_the_mirror_image_has_the_same_bound(random_program, seed):

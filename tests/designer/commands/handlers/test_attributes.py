@@ -50,7 +50,7 @@ def counted(collected: list[tuple[str, str]]) -> AttributeCounts:
     return count([(Path(table).stem, attributes_of(table), reports) for table, reports in collected], key="id")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_means_of_all_attributes_by_default(optldp, collected):
     """A service that holds some attributes only takes part in these; --out writes a row for each."""
     result = found(optldp, "estimate", *words(collected), "--key", "id", "--out", "means.csv")
@@ -64,7 +64,7 @@ def test_means_of_all_attributes_by_default(optldp, collected):
     assert by_average["value"] == pytest.approx(estimate_attribute_means(counted(collected), method="ua").value)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_one_attribute_has_means_distributions_and_quantiles(optldp, collected):
     """The estimators of tables of numbers, from the counts of that attribute."""
     both = (*words(collected[:2]), "--key", "id", "--attribute", "pay")

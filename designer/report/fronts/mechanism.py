@@ -10,31 +10,33 @@ from typing import Any
 
 import numpy as np
 
-from ...estimators.frequencies.decoder import frequency_decoder
-from ...mechanisms import FAMILIES, TabulatedMechanism
-from ...mechanisms.categorical.hashed_response import HashedResponse
-from ...mechanisms.categorical.mechanism import CategoricalMechanism
-from ...mechanisms.categorical.projective_geometry import ProjectiveGeometry
-from ...mechanisms.categorical.subset_selection import SubsetSelection
-from ...mechanisms.categorical.table import CategoricalTable
-from ...mechanisms.categorical.unary_encoding import UnaryEncoding
-from ...mechanisms.combinators.attribute_sampling import AttributeSampling
-from ...mechanisms.combinators.personalised import PersonalisedMechanism
-from ...mechanisms.compact_tables import FloorForm
-from ...mechanisms.compact_tables.floor_and_windows import expanded
-from ...mechanisms.documents.bundle import Bundle
-from ...mechanisms.errors import InputError, unwired
-from ...mechanisms.exactness.verification import MAX_BIAS, Verdict, Verification, verification_of
-from ...mechanisms.key_value import KeyValueMechanism
-from ...mechanisms.over_time import Directions
-from ...mechanisms.over_time.way import Way
-from ...mechanisms.printable import shortened
-from ...mechanisms.promise import Metric, Promise, Pure
-from ...mechanisms.statistics import as_supports
-from ..methods.oracles import ORACLES
-from ..objectives.biased import biased_facts, cut_words
-from ..planning.people import shown, table_mean_within
-from ..planning.people_of_pairs import pairs_within
+from ....estimators.frequencies.decoder import frequency_decoder
+from ....mechanisms import FAMILIES, TabulatedMechanism
+from ....mechanisms.categorical.hashed_response import HashedResponse
+from ....mechanisms.categorical.mechanism import CategoricalMechanism
+from ....mechanisms.categorical.projective_geometry import ProjectiveGeometry
+from ....mechanisms.categorical.subset_selection import SubsetSelection
+from ....mechanisms.categorical.table import CategoricalTable
+from ....mechanisms.categorical.unary_encoding import UnaryEncoding
+from ....mechanisms.combinators.attribute_sampling import AttributeSampling
+from ....mechanisms.combinators.personalised import PersonalisedMechanism
+from ....mechanisms.compact_tables import FloorForm
+from ....mechanisms.compact_tables.floor_and_windows import expanded
+from ....mechanisms.documents.bundle import Bundle
+from ....mechanisms.errors import InputError, unwired
+from ....mechanisms.exactness.verification import MAX_BIAS, Verdict, Verification, verification_of
+from ....mechanisms.key_value import KeyValueMechanism
+from ....mechanisms.over_time import Directions
+from ....mechanisms.over_time.way import Way
+from ....mechanisms.printable import shortened
+from ....mechanisms.promise import Metric, Promise, Pure
+from ....mechanisms.statistics import as_supports
+from ...methods.oracles import ORACLES
+from ...objectives.biased import biased_facts, cut_words
+from ...planning.people import shown, table_mean_within
+from ...planning.people_of_pairs import pairs_within
+from ..number_format import SAME, from_to, listed, percent, percent_up, round_up, short_up
+from ..odds import BELIEFS, at_most, odds_grid
 from .front import (
     NOT_PROTECTED,
     OF_THESE,
@@ -47,8 +49,6 @@ from .front import (
     promise_words,
     reach,
 )
-from .number_format import SAME, from_to, listed, percent, percent_up, round_up, short_up
-from .odds import BELIEFS, at_most, odds_grid
 
 MOST_NAMED = 8
 """Categories, keys or attributes that are named, and levels that have a row; of more the first and how many."""

@@ -76,7 +76,7 @@ def _found(asked: BoundsOptions) -> tuple[BoundsResult, list[str]]:
     """Compute the bounds of one column, and return what there is to say of its prior."""
     from ..comparison.bounds import bounds
     from ..methods.registry import METHODS
-    from .options.levels import budget_numbers
+    from .options.designs.levels import budget_numbers
 
     objectives, budgets = asked.asked, budget_numbers(asked.budgets, "--epsilon")
     prior, notes = asked.prior()
@@ -155,7 +155,7 @@ def of_categories(asked: BoundsOptions) -> None:
     from ..comparison.bounds_categories import bounds_categories
     from ..report.categories_page import category_bounds_html
     from ..report.rendering import require_report_tools
-    from .options.levels import budget_numbers
+    from .options.designs.levels import budget_numbers
 
     asked.refuse_for_categories()
     n, out, budgets = asked.n, asked.out, budget_numbers(asked.budgets, "--epsilon")

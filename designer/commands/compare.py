@@ -11,7 +11,7 @@ import typer
 
 from ...mechanisms.errors import InputError
 from ..objectives.registry import in_words
-from .options.objective import PANEL, ObjectiveOptions
+from .options.designs.objective import PANEL, ObjectiveOptions
 from .options.shared import (
     EPSILONS,
     TOLERANCE,
@@ -117,7 +117,7 @@ def compare_command(asked: CompareOptions) -> None:
     from ..comparison.compare import compare
     from ..methods.registry import METHODS
     from ..planning.people_of_rows import row_facts
-    from .options.levels import budget_numbers
+    from .options.designs.levels import budget_numbers
 
     require_place(asked.out, SUFFIXES, force=asked.force)
     sure = asked.sure
@@ -160,7 +160,7 @@ def compare_command(asked: CompareOptions) -> None:
 def _limits(text: str | None) -> list[AtMost]:
     """Return how many outputs tables may have; InputError for what is no such number."""
     from ..objectives.at_most import AtMost
-    from .options.outputs import given_outputs
+    from .options.designs.outputs import given_outputs
 
     found = [] if text is None else [given_outputs(each) for each in text.split(",")]
     if (wrong := [each for each in found if not isinstance(each, AtMost)]) != []:

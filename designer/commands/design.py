@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...mechanisms.errors import TableError
-from .options.design import DesignOptions
+from .options.designs.design import DesignOptions
+from .options.designs.mixing import OPTIONS as MIXING
 from .options.kind import DesignKind, OneTable
-from .options.mixing import OPTIONS as MIXING
 from .options.shared import CONFIDENCE, takes_options
 from .output.output import (
     means_facts,
@@ -87,7 +87,7 @@ def design_command(asked: DesignOptions) -> None:
     Example: optldp design survey.csv --column job --categorical --levels 0.1:1:0.1 --level-epsilon 0.5 --out jobs.json
     """
     from ...mechanisms.files.table import SUFFIXES
-    from .handlers.clipped import marked
+    from .handlers.numbers.clipped import marked
     from .handlers.registry import design_bundle
 
     if asked.over_time:

@@ -148,7 +148,7 @@ def _over_time(asked: EstimateOptions) -> None:
 
 def _as_counted(found: Found, kinds: list[Kind], attribute: str | None) -> Found:
     """Return what was found with the ranges that values are counted into, where tables were designed so."""
-    from .handlers.clipped import clipped_line, clipped_words, counted_into
+    from .handlers.numbers.clipped import clipped_line, clipped_words, counted_into
 
     ranges = [one for one in counted_into(kinds) if attribute in (None, one["table"])]
     if not ranges:

@@ -15,11 +15,11 @@ from ...mechanisms.errors import InputError, wired
 from ...mechanisms.option_grammar import name_asked
 from ..methods.options import told_method
 from ..objectives.registry import in_words
-from .options.features import FeaturesOptions
-from .options.mixing import OPTIONS as MIXED
-from .options.mixing import Mixing, MixingOptions
-from .options.objective import PANEL, ObjectiveOptions
-from .options.over_time import OverTimeOptions
+from .options.designs.features import FeaturesOptions
+from .options.designs.mixing import OPTIONS as MIXED
+from .options.designs.mixing import Mixing, MixingOptions
+from .options.designs.objective import PANEL, ObjectiveOptions
+from .options.designs.over_time import OverTimeOptions
 from .options.shared import (
     EPSILON,
     TOLERANCE,

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.unit_interval import UnitInterval
-from ..reading.columns.skipped_rows import SkippedRows
+from ..reading.columns.rows.skipped_rows import SkippedRows
 from .blocks import Rows, output_blocks
 from .codes import OutputCodes
 from .group import NOT_REPORTED, ReportGroup, groups_of

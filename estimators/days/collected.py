@@ -25,6 +25,7 @@ from ..reading.columns.days import day_of
 from ..reading.columns.files import UNREADABLE_FILE, FilePath, column_position, connected, open_file, unreadable
 from ..reading.columns.number_cells import write_columns
 from ..reading.columns.other_table import TABLE, require_table
+from ..reading.columns.rows.written_rows import literal
 from ..reading.columns.simulated_columns import (
     BIT,
     COUNTED,
@@ -43,7 +44,6 @@ from ..reading.columns.simulated_columns import (
     is_marked,
     marked_column,
 )
-from ..reading.columns.written_rows import literal
 
 STATE_FILE = "state.duckdb"
 """What is known, in the folder of the counts."""
@@ -339,7 +339,7 @@ class DayCollector:
         return self._number("SELECT count(*) FROM each WHERE output IS NULL")
 
     def _failing(self, texts: list[str]) -> list[int]:
-        from ..reading.columns.skipped_rows import failing_rows
+        from ..reading.columns.rows.skipped_rows import failing_rows
 
         try:
             self.parse(texts)

@@ -15,7 +15,7 @@ from ....mechanisms.errors import InputError
 from ...objectives.registry import in_words
 from ..output.output import require_place
 from ..output.prior import on_own_steps
-from .objective import PANEL, ObjectiveOptions
+from .designs.objective import PANEL, ObjectiveOptions
 from .shared import (
     EPSILONS,
     TOLERANCE,

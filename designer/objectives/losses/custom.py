@@ -19,26 +19,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ...mechanisms.errors import InputError, SolverError
-from ...mechanisms.promise import OfPairs, Pure
-from ...mechanisms.table.provenance import Provenance
-from ...solvers import Status
-from ...solvers.certificate import relative_gap
-from ...solvers.channel.channel_program import even_weights
-from ...solvers.channel.repair import repaired
-from ...solvers.cone import Cone, cheapest
-from ...solvers.cone.flow import nearest_values
-from ...solvers.conic_program import ConeProgram
-from ..priors.categorical import CategoricalPrior
-from ..priors.prior import Prior
-from .base import Objective, Problem, Solution, Told
-from .cones import cone_of, spared_of
+from ....mechanisms.errors import InputError, SolverError
+from ....mechanisms.promise import OfPairs, Pure
+from ....mechanisms.table.provenance import Provenance
+from ....solvers import Status
+from ....solvers.certificate import relative_gap
+from ....solvers.channel.channel_program import even_weights
+from ....solvers.channel.repair import repaired
+from ....solvers.cone import Cone, cheapest
+from ....solvers.cone.flow import nearest_values
+from ....solvers.conic_program import ConeProgram
+from ...priors.categorical import CategoricalPrior
+from ...priors.prior import Prior
+from ..base import Objective, Problem, Solution, Told
+from ..cones import cone_of, spared_of
 from .custom_table import as_mechanism, channel_program, on_outputs, ready_for_integers
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
-    from ...solvers.channel import ChannelProgram
+    from ....solvers.channel import ChannelProgram
 
 Expressed = Callable[..., Any]
 """Called with P (n, m), a cvxpy variable, and, if it takes them, the outputs (m,) and the prior solved for."""

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from ...mechanisms.categorical.table import CategoricalTable
-from ...mechanisms.compact_tables import FloorForm
-from ...mechanisms.errors import InputError, unwired
-from ...mechanisms.promise import OfPairs
-from ...mechanisms.spaces.places import Places
-from ...mechanisms.table.provenance import Provenance
-from ...mechanisms.table.table import TabulatedMechanism
-from ...solvers.channel import ChannelProgram
-from ...solvers.cone import Cone
-from ..priors.categorical import CategoricalPrior
-from .base import Problem
-from .cones import cone_of
+from ....mechanisms.categorical.table import CategoricalTable
+from ....mechanisms.compact_tables import FloorForm
+from ....mechanisms.errors import InputError, unwired
+from ....mechanisms.promise import OfPairs
+from ....mechanisms.spaces.places import Places
+from ....mechanisms.table.provenance import Provenance
+from ....mechanisms.table.table import TabulatedMechanism
+from ....solvers.channel import ChannelProgram
+from ....solvers.cone import Cone
+from ...priors.categorical import CategoricalPrior
+from ..base import Problem
+from ..cones import cone_of
 
 EVEN_UNITS = 16
 """Units of 2^-53 that every output gets over the least log-ratio, where a promise is of pairs: there limits are met by
@@ -41,7 +41,7 @@ def channel_program(
 
     Example
     -------
-    >>> from ..priors.prior import Prior
+    >>> from ...priors.prior import Prior
     >>> problem = Problem(Prior.even([-1, 0, 1]), np.log(3), outputs=np.array([-2.0, 1.9]))
     >>> channel_program(problem, np.zeros((3, 2)), 0.0, unbiased=True)
     Traceback (most recent call last):

@@ -19,22 +19,22 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ...mechanisms.categorical.table import CategoricalTable
-from ...mechanisms.errors import InputError
-from ...mechanisms.promise import OfPairs, Pure
-from ...mechanisms.promise.members import written
-from ...mechanisms.spaces.places import Places
-from ...mechanisms.table.provenance import PERIOD, Provenance
-from ...mechanisms.units import squared, units_label
-from ...solvers import Status
-from ...solvers.channel import ChannelProgram, LinePrices, solve_at_most, solve_channel, solve_free_outputs
-from ..priors.categorical import CategoricalPrior
-from ..priors.prior import Prior
-from .base import Objective, Problem, Solution, Told
-from .cones import cone_of, spared_of
+from ....mechanisms.categorical.table import CategoricalTable
+from ....mechanisms.errors import InputError
+from ....mechanisms.promise import OfPairs, Pure
+from ....mechanisms.promise.members import written
+from ....mechanisms.spaces.places import Places
+from ....mechanisms.table.provenance import PERIOD, Provenance
+from ....mechanisms.units import squared, units_label
+from ....solvers import Status
+from ....solvers.channel import ChannelProgram, LinePrices, solve_at_most, solve_channel, solve_free_outputs
+from ...priors.categorical import CategoricalPrior
+from ...priors.prior import Prior
+from ..base import Objective, Problem, Solution, Told
+from ..cones import cone_of, spared_of
+from ..registry import Asker
 from .custom_table import as_mechanism, channel_program, on_outputs, ready_for_integers
-from .losses import CIRCULAR, LOSSES, Losses, best_readings, known_or_read, losses_of
-from .registry import Asker
+from .named import CIRCULAR, LOSSES, Losses, best_readings, known_or_read, losses_of
 
 FREE = 0.5
 """Share of the tolerance to which outputs are found: what is left is for exactness."""

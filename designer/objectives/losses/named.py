@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...mechanisms.errors import InputError
+from ....mechanisms.errors import InputError
 
 Losses = str | Callable[[np.ndarray, np.ndarray], ArrayLike] | ArrayLike
 
@@ -142,7 +142,7 @@ def known_or_read(asked: str, names: Mapping[str, object], what: str) -> str | n
     """
     if asked in names:
         return asked
-    from ...estimators.reading.columns.number_cells import read_matrix  # with duckdb, which no name waits for
+    from ....estimators.reading.columns.number_cells import read_matrix  # with duckdb, which no name waits for
 
     try:
         return read_matrix(asked)

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ....estimators.reading.formats.axis import said_on
-from ....mechanisms.spaces.interval import Interval
-from ....mechanisms.table.table import TabulatedMechanism
-from ....mechanisms.third_party.mark import origin_of
+from .....estimators.reading.formats.axis import said_on
+from .....mechanisms.spaces.interval import Interval
+from .....mechanisms.table.table import TabulatedMechanism
+from .....mechanisms.third_party.mark import origin_of
 
 if TYPE_CHECKING:
-    from ....mechanisms.compact_tables import FloorForm
-    from ..options.design import DesignOptions
-    from .kind import Kind
+    from .....mechanisms.compact_tables import FloorForm
+    from ...options.designs.design import DesignOptions
+    from ..kind import Kind
 
 CLIPPED, OUTSIDE = "clipped", "share_outside"
 """Parameters of a table's provenance: that values were clipped in its design, and what share of public ones was."""
@@ -48,7 +48,7 @@ def marked(table: Table, asked: DesignOptions, column: str | None = None) -> Tab
 
 def _share_outside(asked: DesignOptions, column: str | None, table: TabulatedMechanism | FloorForm) -> float | None:
     """The share of the values that the prior was made of, by their weights; None where it was made of none."""
-    from ....estimators.reading.columns.number_cells import column_units, read_column, read_pairs
+    from .....estimators.reading.columns.number_cells import column_units, read_column, read_pairs
 
     low, high = float(table.knots[0]), float(table.knots[-1])
     if asked.prior_file is not None:

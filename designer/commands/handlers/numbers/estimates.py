@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ....estimators.methods import BIAS_AWARE, DISTRIBUTION_METHODS, MEAN_METHODS
-from ....estimators.reading.columns.simulated_columns import OUTPUT
-from ....mechanisms.errors import InputError, wired
-from ....mechanisms.promise import Metric
-from ..options.trusted_prior import trusted_weights
-from ..output.output import number, say, share_progress, told_of_reports
-from ..output.participation import say_participation
-from .kind import Found, Service
-from .number_fits import mean_found, of_another_table, ratio_facts, told_fit, with_rounds
+from .....estimators.methods import BIAS_AWARE, DISTRIBUTION_METHODS, MEAN_METHODS
+from .....estimators.reading.columns.simulated_columns import OUTPUT
+from .....mechanisms.errors import InputError, wired
+from .....mechanisms.promise import Metric
+from ...options.trusted_prior import trusted_weights
+from ...output.output import number, say, share_progress, told_of_reports
+from ...output.participation import say_participation
+from ..kind import Found, Service
+from .fits import mean_found, of_another_table, ratio_facts, told_fit, with_rounds
 
 if TYPE_CHECKING:
-    from ....estimators import BiasAwareMean, DistributionEstimate, InputGrid, MeanEstimate, ReportCounts
-    from ....estimators.methods import MeanMethod
-    from ....estimators.reading.columns import SkippedRows
-    from ....mechanisms import TabulatedMechanism
-    from .options import EstimateOptions, ReportOptions
+    from .....estimators import BiasAwareMean, DistributionEstimate, InputGrid, MeanEstimate, ReportCounts
+    from .....estimators.methods import MeanMethod
+    from .....estimators.reading.columns import SkippedRows
+    from .....mechanisms import TabulatedMechanism
+    from ..options import EstimateOptions, ReportOptions
 
 
 def estimate_numbers(services: Sequence[Service], asked: EstimateOptions) -> Found:
@@ -99,7 +99,7 @@ def with_bias(asked: EstimateOptions, tables: Sequence[Any], *, written: bool = 
 
 def _trusting(asked: EstimateOptions, assume: Sequence[str]) -> EstimateOptions:
     """Return a bias-aware mean that is told the factor that is assumed; InputError for what it cannot assume."""
-    from ..options.assumed import factor_of
+    from ...options.assumed import factor_of
 
     if len(assume) > 1 or asked.told or asked.assume_from is not None:
         raise InputError(f"--method {BIAS_AWARE} assumes one factor, got several: give --assume trust=FACTOR alone")
@@ -107,10 +107,10 @@ def _trusting(asked: EstimateOptions, assume: Sequence[str]) -> EstimateOptions:
 
 
 def _plain_mean(service: Service, asked: EstimateOptions) -> Found:
-    from ....estimators import estimate_mean
-    from ....estimators.means.mean import average_of
-    from ....estimators.reading.columns import SkippedRows
-    from .reading import accounted, column_in, holds_simulated, read_laid_out
+    from .....estimators import estimate_mean
+    from .....estimators.means.mean import average_of
+    from .....estimators.reading.columns import SkippedRows
+    from ..reading import accounted, column_in, holds_simulated, read_laid_out
 
     if asked.counts or column_in(service.reports, asked.column)[0] == OUTPUT:
         counts, told, skipped = _taken([service], asked)
@@ -120,7 +120,9 @@ def _plain_mean(service: Service, asked: EstimateOptions) -> Found:
         simulated = holds_simulated(service.reports, asked.column)
         found = estimate_mean(counts, **asked.of_one_table())
         return mean_found(found, asked, told_of_reports(simulated, SkippedRows()), counts)
-    from ....estimators import count  # of every kind of mechanism, which takes as long to load as a small file to count
+    from .....estimators import (
+        count,  # of every kind of mechanism, which takes as long to load as a small file to count
+    )
 
     layout = service.kind.layout(asked.column, "")
     options = {"drop_missing": asked.drop_missing, "skip_invalid": asked.skip_invalid}
@@ -138,7 +140,7 @@ def _plain_mean(service: Service, asked: EstimateOptions) -> Found:
 
 def _counted_at_once(service: Service, asked: EstimateOptions) -> ReportCounts | None:
     """Return the counts of reports that need not be looked at one by one, as points need not where none is at fault."""
-    from ....estimators.counting.collect import collect
+    from .....estimators.counting.collect import collect
 
     mechanism = service.kind.mechanism
     if asked.skip_invalid or not service.kind.has_table or not mechanism.is_discrete:
@@ -153,11 +155,11 @@ def _taken(services: Sequence[Service], asked: EstimateOptions) -> tuple[ReportC
     """Return the counts of services, from their reports or from an engine's answer, and what the files told."""
     if not asked.counts:
         return count_services(services, asked, raw=asked.raw)
-    from ....estimators import ReportCounts
-    from ....estimators.counting.counts import Service as Counted
-    from ....estimators.reading.columns import SkippedRows
-    from .days import answered
-    from .reading import added, require_rounds
+    from .....estimators import ReportCounts
+    from .....estimators.counting.counts import Service as Counted
+    from .....estimators.reading.columns import SkippedRows
+    from ..days import answered
+    from ..reading import added, require_rounds
 
     skipped, tables = SkippedRows(), [service.kind.mechanism for service in services]
     named = [Counted(*each) for each in zip(service_names(services), tables, strict=True)]
@@ -174,9 +176,9 @@ def count_services(
     services: Sequence[Service], asked: ReportOptions, *, raw: bool = False
 ) -> tuple[ReportCounts, dict[str, Any], SkippedRows]:
     """Return the counts of the reports of services, and what their files told."""
-    from ....estimators import count
-    from ....estimators.reading.columns import SkippedRows
-    from .reading import holds_simulated
+    from .....estimators import count
+    from .....estimators.reading.columns import SkippedRows
+    from ..reading import holds_simulated
 
     skipped, tables = SkippedRows(), [service.kind.mechanism for service in services]
     with share_progress("counting reports") as update:
@@ -216,8 +218,8 @@ def told_by_counts(
 
     `told` are facts of the files; of users whom chance has drawn out of so many it is known that they are alike.
     """
-    from ....estimators import InputGrid, estimate_combined_mean
-    from ....estimators.distributions.scatter import BIASED
+    from .....estimators import InputGrid, estimate_combined_mean
+    from .....estimators.distributions.scatter import BIASED
 
     table = counts.mechanisms[0]
     of_mean = asked.of in (None, "mean") and asked.method not in DISTRIBUTION_METHODS
@@ -237,7 +239,7 @@ def told_by_counts(
         made = with_rounds(made, found.rounds, asked)
         return made if drawn_from is not None else with_participation(made, found, asked)
     if asked.of == "queries":
-        from .queries import queries_found
+        from ..queries import queries_found
 
         return queries_found(counts, asked, {"seconds": time.perf_counter() - started} | told)
     estimate = _fitted(counts, grid, asked)
@@ -262,7 +264,7 @@ def period_of(table: TabulatedMechanism) -> float | None:
 
 def told_of_join(counts: ReportCounts) -> dict[str, Any]:
     """Return, as a fact, that services have not measured one value of each user, which a mean of them needs not."""
-    from ....estimators.rounds.one_value import not_one_value
+    from .....estimators.rounds.one_value import not_one_value
 
     fault = not_one_value(counts)
     return {} if fault is None else {"not_one_value": fault}
@@ -282,7 +284,7 @@ def _bias_aware(
     counts: ReportCounts, asked: EstimateOptions, started: float, told: dict[str, Any], *, drawn: bool
 ) -> Found:
     """Return the mean with the least error, its two parts in words, and what each report counts as."""
-    from ....estimators import bias_aware_mean, estimate_combined_mean
+    from .....estimators import bias_aware_mean, estimate_combined_mean
 
     if drawn:
         asked.of_population(f"attributes by --method {BIAS_AWARE}")
@@ -340,14 +342,14 @@ def _numbered(names: Sequence[str]) -> list[str]:
 
 
 def _fitted(counts: ReportCounts, grid: InputGrid | None, asked: EstimateOptions) -> DistributionEstimate:
-    from ....estimators import estimate_distribution
-    from ....estimators.distributions.smoothed_em import LOGLIK_CHANGE
+    from .....estimators import estimate_distribution
+    from .....estimators.distributions.smoothed_em import LOGLIK_CHANGE
 
     method: Any = asked.method or "smooth"
     stops: dict[str | None, dict[str, Any]] = {"loglik": {"solver": "em", "loglik_change": LOGLIK_CHANGE}}
     options = wired("stop", stops | {"certificate": {}, None: {}}, asked.told.get("stop"))
     if asked.assume:
-        from ..options.assumed import assumptions_of
+        from ...options.assumed import assumptions_of
 
         options["assume"], measured = assumptions_of(asked.assume, asked.prior_file, counts, asked.assume_from)
         for line in measured:
@@ -368,7 +370,7 @@ def _fitted(counts: ReportCounts, grid: InputGrid | None, asked: EstimateOptions
 
 def _bias(counts: ReportCounts, estimate: DistributionEstimate) -> dict[str, Any] | None:
     """Return how far the mean of a biased fit is from an unbiased one of the same reports; None where there is none."""
-    from ....estimators import estimate_combined_mean, estimate_mean
+    from .....estimators import estimate_combined_mean, estimate_mean
 
     try:
         unbiased = estimate_mean(counts) if len(counts.services) == 1 else estimate_combined_mean(counts)
@@ -379,7 +381,7 @@ def _bias(counts: ReportCounts, estimate: DistributionEstimate) -> dict[str, Any
 
 def _one_report(counts: ReportCounts, estimate: DistributionEstimate) -> float | None:
     """Return the first-order influence of one report on the mean of a fit; None where there is none known."""
-    from ....estimators import fitted_influence
+    from .....estimators import fitted_influence
 
     try:
         found = float(fitted_influence(counts, estimate).one_report[0])

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ....estimators.intervals import each_of
-from ....mechanisms.errors import unwired
-from ....mechanisms.promise import Pure
-from ..output.output import number, say
-from .kind import Found, Rows, split
+from .....estimators.intervals import each_of
+from .....mechanisms.errors import unwired
+from .....mechanisms.promise import Pure
+from ...output.output import number, say
+from ..kind import Found, Rows, split
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from matplotlib.axes import Axes
 
-    from ....estimators import DistributionEstimate, Estimate, MeanEstimate, ReportCounts
-    from ....estimators.estimate import NumberEstimate
-    from ....mechanisms import TabulatedMechanism
-    from .options import EstimateOptions
+    from .....estimators import DistributionEstimate, Estimate, MeanEstimate, ReportCounts
+    from .....estimators.estimate import NumberEstimate
+    from .....mechanisms import TabulatedMechanism
+    from ..options import EstimateOptions
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -57,7 +57,7 @@ def told_fit(estimate: DistributionEstimate, units: str, facts: dict[str, Any], 
 
 def of_another_table(table: TabulatedMechanism, found: Found) -> str | None:
     """Return what a table for the question would have told, where this one tells far less; None where it does not."""
-    from ...objectives.questions.other_tables import FAR_BETTER, MANY, arm_of_a_share, shorter_for_distributions
+    from ....objectives.questions.other_tables import FAR_BETTER, MANY, arm_of_a_share, shorter_for_distributions
 
     facts, n = found.facts, found.facts["n"]
     if (above := facts.get("above")) is not None and n >= MANY and isinstance(table.promise, Pure):
@@ -98,7 +98,7 @@ def with_rounds(made: Found, rounds: Mapping[str, Estimate], asked: EstimateOpti
 
 def _own(estimate: Estimate, asked: EstimateOptions) -> dict[str, Any]:
     """What one round's own reports say of what was asked."""
-    from ....estimators import DistributionEstimate
+    from .....estimators import DistributionEstimate
 
     if not isinstance(estimate, DistributionEstimate):
         return estimate.to_dict(asked.confidence)
@@ -196,7 +196,7 @@ def ratio_facts(
     found: NumberEstimate, asked: EstimateOptions, counts: ReportCounts | None, variance: float | None = None
 ) -> dict[str, Any]:
     """Return the ratio to the interval that no privacy would give, None where it cannot be known."""
-    from ....estimators.differences.without_privacy import RATIO, ratio_to_no_privacy
+    from .....estimators.differences.without_privacy import RATIO, ratio_to_no_privacy
 
     if counts is None and variance is None:
         return {RATIO: None}
@@ -248,7 +248,7 @@ def _distribution(
 
 def _ranges(estimate: DistributionEstimate, units: str, asked: EstimateOptions) -> tuple[dict[str, Any], list[str]]:
     """Return the shares of ranges that reports can tell apart, as facts and in words; nothing where none is known."""
-    from ....estimators.reading.formats.axis import said_on
+    from .....estimators.reading.formats.axis import said_on
 
     if estimate.explained is None:
         return {}, []
@@ -266,7 +266,7 @@ def _ranges(estimate: DistributionEstimate, units: str, asked: EstimateOptions) 
 
 
 def _quantiles(estimate: DistributionEstimate, units: str, asked: EstimateOptions, evidence: dict[str, Any]) -> Found:
-    from ....estimators.reading.formats.axis import said_on
+    from .....estimators.reading.formats.axis import said_on
 
     shares = asked.quantiles or QUANTILES
     confidence = _each(asked, len(shares))
@@ -286,7 +286,7 @@ def _quantiles(estimate: DistributionEstimate, units: str, asked: EstimateOption
 
 def _none_below(told: Mapping[str, Any], units: str) -> str:
     """Return how short an honest interval can be, in words, and the interval without an assumption that is refuted."""
-    from ....estimators.reading.formats.axis import length_on, said_on
+    from .....estimators.reading.formats.axis import length_on, said_on
 
     if told.get("shortest_possible") is None:
         return ""
@@ -305,7 +305,7 @@ def _assumed(told: Mapping[str, Any]) -> str:
     p_value = told["assumption_p_value"]
     if p_value is None:
         return "intervals assume nothing of the distribution"
-    from ....estimators.assumption_free.linear_numbers import REFUTED
+    from .....estimators.assumption_free.linear_numbers import REFUTED
 
     said = f"refute it at level {REFUTED:g}" if "without_assumption" in told else "do not refute it"
     return f"intervals assume {told['assumed']}; the reports {said} (p-value {p_value:.3g})"

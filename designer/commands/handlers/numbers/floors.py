@@ -6,20 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ....estimators.intervals import CONFIDENCE
-from ....mechanisms.compact_tables import FloorForm
-from ....mechanisms.exactness.promises import log_ratio
-from .kind import Checked, Drawing, Found, Held, Kind, Layout, Service, WrittenReports
-from .numbers import Numbers, carries_notes, drawing, held_numbers, perturbed, proof_facts
+from .....estimators.intervals import CONFIDENCE
+from .....mechanisms.compact_tables import FloorForm
+from .....mechanisms.exactness.promises import log_ratio
+from ..kind import Checked, Drawing, Found, Held, Kind, Layout, Service, WrittenReports
+from .handler import Numbers, carries_notes, drawing, held_numbers, perturbed, proof_facts
 
 if TYPE_CHECKING:
     import numpy as np
     from matplotlib.axes import Axes
 
-    from ....mechanisms.table.knot_prior import KnotPrior
-    from ...planning.people import MeanWithin
-    from ..options.perturb import PerturbOptions
-    from .options import EstimateOptions
+    from .....mechanisms.table.knot_prior import KnotPrior
+    from ....planning.people import MeanWithin
+    from ...options.perturb import PerturbOptions
+    from ..options import EstimateOptions
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class Floors(Kind[FloorForm]):
         return Numbers(self.mechanism.expand()) if self.mechanism.expands else self
 
     def estimate(self, services: Sequence[Service], asked: EstimateOptions) -> Found:
-        from .number_estimates import estimate_numbers
+        from .estimates import estimate_numbers
 
         return estimate_numbers(services, asked)
 

@@ -8,33 +8,33 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ....estimators.intervals import CONFIDENCE
-from ....estimators.reading.columns.simulated_columns import OUTPUT
-from ....mechanisms.errors import InputError
-from ....mechanisms.exactness.proof import ExactProof, prove
-from ....mechanisms.exactness.verification import Verification, verify
-from ....mechanisms.report_text import integers_of_text
-from ....mechanisms.sampling.domain import values_inside
-from ....mechanisms.sampling.rounded_values import rounded_values
-from ....mechanisms.table.table import TabulatedMechanism
-from ..output.output import solver_progress
-from .kind import Checked, Drawing, Found, Held, Kind, Layout, Reader, Service, WrittenReports, marked
-from .options import REPORT_COLUMN
+from .....estimators.intervals import CONFIDENCE
+from .....estimators.reading.columns.simulated_columns import OUTPUT
+from .....mechanisms.errors import InputError
+from .....mechanisms.exactness.proof import ExactProof, prove
+from .....mechanisms.exactness.verification import Verification, verify
+from .....mechanisms.report_text import integers_of_text
+from .....mechanisms.sampling.domain import values_inside
+from .....mechanisms.sampling.rounded_values import rounded_values
+from .....mechanisms.table.table import TabulatedMechanism
+from ...output.output import solver_progress
+from ..kind import Checked, Drawing, Found, Held, Kind, Layout, Reader, Service, WrittenReports, marked
+from ..options import REPORT_COLUMN
 
 if TYPE_CHECKING:
     import numpy as np
     from matplotlib.axes import Axes
 
-    from ....estimators.reading.columns import SkippedRows
-    from ....mechanisms.compact_tables import FloorForm
-    from ....mechanisms.table.knot_prior import KnotPrior
-    from ...designs.knots import KnotChoice
-    from ...designs.result import Design
-    from ...planning.people import MeanWithin
-    from ...priors.prior import Prior
-    from ..options.design import DesignOptions
-    from ..options.perturb import PerturbOptions
-    from .options import CountOptions, EstimateOptions
+    from .....estimators.reading.columns import SkippedRows
+    from .....mechanisms.compact_tables import FloorForm
+    from .....mechanisms.table.knot_prior import KnotPrior
+    from ....designs.knots import KnotChoice
+    from ....designs.result import Design
+    from ....planning.people import MeanWithin
+    from ....priors.prior import Prior
+    from ...options.designs.design import DesignOptions
+    from ...options.perturb import PerturbOptions
+    from ..options import CountOptions, EstimateOptions
 
 PROOF_DIGITS = 20
 """Digits of an exact number shown: ratios and limits differ from each other in the thirteenth or later."""
@@ -74,18 +74,18 @@ class Numbers(Kind[TabulatedMechanism]):
         )
 
     def estimate(self, services: Sequence[Service], asked: EstimateOptions) -> Found:
-        from .number_estimates import estimate_numbers
+        from .estimates import estimate_numbers
 
         return estimate_numbers(services, asked)
 
     def reader(self, asked: EstimateOptions, *, numbered: bool) -> Reader:
-        from .readers import number_reader
+        from ..readers import number_reader
 
         return number_reader(self.mechanism, asked, numbered=numbered)
 
     def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        from ....estimators.counting.drawn_outputs import answer_of
-        from .number_estimates import count_services
+        from .....estimators.counting.drawn_outputs import answer_of
+        from .estimates import count_services
 
         counts, told, _ = count_services(services, asked)
         return answer_of(counts), told
@@ -98,12 +98,12 @@ class Numbers(Kind[TabulatedMechanism]):
         return outputs
 
     def tested(self, rows: Mapping[str, Any], skipped: SkippedRows) -> Sequence[Any]:
-        from ....estimators import ReportCounts
+        from .....estimators import ReportCounts
 
         return [ReportCounts.from_counts(self.mechanism, rows, skip_invalid=skipped)]
 
     def cells(self) -> dict[str, np.ndarray]:
-        from ....estimators.engines import output_cells
+        from .....estimators.engines import output_cells
 
         return output_cells(self.mechanism)
 
@@ -140,14 +140,14 @@ class Numbers(Kind[TabulatedMechanism]):
         """What a table for the error of a mean promises."""
         if not self.mechanism.provenance.is_for_error:
             return {}
-        from ...objectives.biased import biased_facts
+        from ....objectives.biased import biased_facts
 
         return biased_facts(self.mechanism)
 
     def means_within(
         self, people: int, priors: Sequence[KnotPrior] = (), *, confidence: float = CONFIDENCE
     ) -> dict[str, MeanWithin]:
-        from ...planning.people import table_mean_within
+        from ....planning.people import table_mean_within
 
         return {
             "": table_mean_within(self.mechanism, people, prior=priors[0] if priors else None, confidence=confidence)
@@ -159,7 +159,7 @@ class Numbers(Kind[TabulatedMechanism]):
     def notes(self) -> list[str]:
         notes = [f"note: {caution}"] if (caution := self.mechanism.promise.caution) else []
         if self.mechanism.provenance.is_for_error:
-            from ...objectives.biased import biased_note, biased_title
+            from ....objectives.biased import biased_note, biased_title
 
             notes += [f"note: {said(self.mechanism)}" for said in (biased_title, biased_note)]
         elif self.mechanism.provenance.parameters.get("unbiased") is False:
@@ -169,8 +169,8 @@ class Numbers(Kind[TabulatedMechanism]):
         return notes + carries_notes(self.mechanism.prior)
 
     def figure(self) -> Axes:
-        from ... import plots
-        from ...priors.prior import Prior
+        from .... import plots
+        from ....priors.prior import Prior
 
         if self.mechanism.provenance.is_for_error:
             held = self.mechanism.prior
@@ -192,7 +192,7 @@ def perturbed(
     mechanism: TabulatedMechanism | FloorForm, asked: PerturbOptions, rng: np.random.Generator | None
 ) -> WrittenReports:
     """Return a report of every value of the column that was asked for."""
-    from ....estimators.reading.columns.number_cells import read_column
+    from .....estimators.reading.columns.number_cells import read_column
 
     asked.only(*OWN)
     column = asked.needed("--column")
@@ -208,7 +208,7 @@ def drawing(
     mechanism: TabulatedMechanism | FloorForm, asked: PerturbOptions, rng: np.random.Generator | None
 ) -> Drawing:
     """Return what draws reports of values, by nobody's secret or the one asked for, and booked by nobody."""
-    from ....mechanisms import Sampler
+    from .....mechanisms import Sampler
 
     asked.only(*OWN)
     keyed, sampler = asked.keyed(mechanism, asked.needed("--column")), Sampler(mechanism, rng)
@@ -241,7 +241,7 @@ def held_numbers(
     mechanism: TabulatedMechanism | FloorForm, asked: PerturbOptions, beside: Mapping[str, np.ndarray]
 ) -> Held:
     """Return the numbers of the column that was asked for."""
-    from ....estimators.reading.columns.number_cells import read_sparse_column
+    from .....estimators.reading.columns.number_cells import read_sparse_column
 
     column = asked.needed("--column")
     values = read_sparse_column(asked.data, column, units=mechanism.units)
@@ -317,9 +317,9 @@ def to_decimal(value: Fraction | None) -> str | None:
 
 def design_numbers(options: DesignOptions, prior: Prior | KnotChoice, epsilon: float) -> Design:
     """Design one table of numbers, on the prior's knots or as many as it takes, showing progress."""
-    from ...designs.design import design
-    from ...objectives.variance import LARGE
-    from ...priors.prior import Prior
+    from ....designs.design import design
+    from ....objectives.variance import LARGE
+    from ....priors.prior import Prior
 
     method = options.method or "optimal"
     # Up to these the table is made, and judged, whatever is written: the facts do not depend on the form of the file.

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ....estimators.reading.formats.axis import range_units
-from ....mechanisms.additive.registry import ADDITIVE
-from ....mechanisms.errors import InputError
-from ....mechanisms.exactness.make_exact import make_exact
-from ....mechanisms.exactness.verification import verify
-from ....mechanisms.promise import Metric, Promise
-from ...priors.checks import as_knots
-from ...priors.prior import DEFAULT_KNOTS
-from ...privacies import PURE, privacy_asked, privacy_name
+from .....estimators.reading.formats.axis import range_units
+from .....mechanisms.additive.registry import ADDITIVE
+from .....mechanisms.errors import InputError
+from .....mechanisms.exactness.make_exact import make_exact
+from .....mechanisms.exactness.verification import verify
+from .....mechanisms.promise import Metric, Promise
+from ....priors.checks import as_knots
+from ....priors.prior import DEFAULT_KNOTS
+from ....privacies import PURE, privacy_asked, privacy_name
 
 if TYPE_CHECKING:
-    from ....mechanisms import TabulatedMechanism
-    from ..options.design import DesignOptions
+    from .....mechanisms import TabulatedMechanism
+    from ...options.designs.design import DesignOptions
 
 MOST_UNITS = 2000
 """With a knot each: they take five seconds, and a file of 32 MB."""

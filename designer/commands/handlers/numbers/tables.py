@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ....estimators.reading.columns.texts import read_texts
-from ....mechanisms.spaces.cells import Cells
-from ..options.kind import DesignKind
-from ..output.output import readable
-from .bundle import BundleKind
-from .categories import Categories
-from .features import TOLD
-from .kind import Drawing, Found, Held, Kind, Rows, WrittenReports, split
+from .....estimators.reading.columns.texts import read_texts
+from .....mechanisms.spaces.cells import Cells
+from ...options.kind import DesignKind
+from ...output.output import readable
+from ..bundle import BundleKind
+from ..categories import Categories
+from ..features import TOLD
+from ..kind import Drawing, Found, Held, Kind, Rows, WrittenReports, split
 
 if TYPE_CHECKING:
-    from ....estimators import CategoryCounts, SupportCounts
-    from ..options.perturb import PerturbOptions
-    from .options import EstimateOptions
+    from .....estimators import CategoryCounts, SupportCounts
+    from ...options.perturb import PerturbOptions
+    from ..options import EstimateOptions
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +61,8 @@ class Tables(Categories):
 
     def found(self, counts: CategoryCounts | SupportCounts, asked: EstimateOptions) -> Found:
         """Return the cells with their intervals, the test of independence, and the odds ratio of 2 x 2."""
-        from ....estimators import estimate_frequencies
-        from ....estimators.features import independence, odds_ratio
+        from .....estimators import estimate_frequencies
+        from .....estimators.features import independence, odds_ratio
 
         asked.refuse("of no use to tables of two columns", "--method", "--level-column", "--of", "--target")
         found, cells = estimate_frequencies(counts), self.grid

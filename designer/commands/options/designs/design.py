@@ -9,30 +9,30 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ....mechanisms.errors import InputError
-from ....mechanisms.option_grammar import Option, Taken, asked_for, name_asked, value_told
-from ...methods.options import in_words as methods_in_words
-from ...methods.options import read_method, told_method
-from ...objectives.registry import AskedObjective, in_words
-from ...privacies import PURE, carries_budgets, of_values, privacy_name
-from ...privacies import in_words as privacies_in_words
-from ..output.output import refuse_given
-from ..output.prior import read_prior
+from .....mechanisms.errors import InputError
+from .....mechanisms.option_grammar import Option, Taken, asked_for, name_asked, value_told
+from ....methods.options import in_words as methods_in_words
+from ....methods.options import read_method, told_method
+from ....objectives.registry import AskedObjective, in_words
+from ....privacies import PURE, carries_budgets, of_values, privacy_name
+from ....privacies import in_words as privacies_in_words
+from ...output.output import refuse_given
+from ...output.prior import read_prior
+from ..kind import FOR_ALL, DesignKind, OneTable
+from ..shared import EPSILON, TOLERANCE, UNIFORM_SHARE, Categorical, Explain, Force, Json, UniformShare, Units
 from .features import FeaturesOptions
-from .kind import FOR_ALL, DesignKind, OneTable
 from .mixing import MixingOptions
 from .objective import PANEL, ObjectiveOptions
 from .over_time import PANEL as OVER_TIME
 from .over_time import OverTimeOptions
-from .shared import EPSILON, TOLERANCE, UNIFORM_SHARE, Categorical, Explain, Force, Json, UniformShare, Units
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from ...methods.base import Method
-    from ...objectives.at_most import AtMost
-    from ...objectives.base import Objective
-    from ...priors.prior import Prior
+    from ....methods.base import Method
+    from ....objectives.at_most import AtMost
+    from ....objectives.base import Objective
+    from ....priors.prior import Prior
     from .levels import Budgets
 
 AUTO = "--knots auto"
@@ -284,8 +284,8 @@ class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOp
         """Whether --prior has columns x and y: places of the plane."""
         if self.prior_file is None or self.categorical or self.value_column is not None:
             return False
-        from ....estimators.reading.columns.files import columns_of
-        from ....mechanisms.spaces.places import COLUMNS
+        from .....estimators.reading.columns.files import columns_of
+        from .....mechanisms.spaces.places import COLUMNS
 
         return set(COLUMNS) <= set(columns_of(self.prior_file))
 
@@ -300,7 +300,7 @@ class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOp
     def wanted(self) -> AskedObjective:
         """The objective as it was asked for, with --loss and what goes with it; InputError for what does not."""
         if self.of is not None:
-            from ...objectives.questions.asked import question_asked
+            from ....objectives.questions.asked import question_asked
 
             self.refuse("for a design that no question chooses", "--objective")
             asked = question_asked(self.of)
@@ -332,7 +332,7 @@ class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOp
     @property
     def few(self) -> bool:
         """Whether a table of so many outputs at most is wanted, wherever these are."""
-        from ...objectives.at_most import AtMost
+        from ....objectives.at_most import AtMost
 
         return not self.of_places and isinstance(self.outputs, AtMost)
 

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from ....mechanisms.errors import InputError
-from ....mechanisms.option_grammar import Option, Taken, asked_for
-from .shared import Options
+from .....mechanisms.errors import InputError
+from .....mechanisms.option_grammar import Option, Taken, asked_for
+from ..shared import Options
 
 PANEL = "Several columns"
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from ....mechanisms.budget import check_epsilon
-from ....mechanisms.errors import InputError
+from .....mechanisms.budget import check_epsilon
+from .....mechanisms.errors import InputError
 
 MOST_LEVELS = 256
 

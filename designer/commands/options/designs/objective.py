@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ....mechanisms.errors import InputError
-from ...objectives.registry import AskedObjective
-from .prior import PriorOptions
-from .shared import CONFIDENCE, Confidence, checked_confidence, people
+from .....mechanisms.errors import InputError
+from ....objectives.registry import AskedObjective
+from ..prior import PriorOptions
+from ..shared import CONFIDENCE, Confidence, checked_confidence, people
 
 if TYPE_CHECKING:
-    from ...objectives.base import Objective
-    from ...priors.trust import MeasuredTrust
+    from ....objectives.base import Objective
+    from ....priors.trust import MeasuredTrust
 
 PANEL = "Objectives"
 
@@ -70,7 +70,7 @@ class ObjectiveOptions(PriorOptions):
 
     def trust_of(self, last: Path, before: Path) -> float:
         """Measure a trust; InputError for files that cannot be read or say too little."""
-        from ..output.trust import measured_trust
+        from ...output.trust import measured_trust
 
         self.measurements.append(measured_trust(last, before, self.column, self.domain, self.drop_missing))
         return self.measurements[-1].factor
@@ -78,7 +78,7 @@ class ObjectiveOptions(PriorOptions):
     @property
     def objective_notes(self) -> list[str]:
         """What there is to say of trusts that were measured."""
-        from ..output.trust import trust_note
+        from ...output.trust import trust_note
 
         return [trust_note(each) for each in self.measurements]
 
@@ -105,6 +105,6 @@ class ObjectiveOptions(PriorOptions):
             return AskedObjective(asked.name, dict(zip(("last", "before"), self.assume_from or (), strict=True)))
         if self.assume_from is not None:
             raise InputError("--assume names a factor, and --assume-from measures it: leave one out")
-        from .assumed import factor_of
+        from ..assumed import factor_of
 
         return AskedObjective(asked.name, {"trust": factor_of(self.assume)})

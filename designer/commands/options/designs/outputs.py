@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ....mechanisms.errors import InputError
-from ...objectives.at_most import AtMost
+from .....mechanisms.errors import InputError
+from ....objectives.at_most import AtMost
 
 MOST = 10_000
 """Outputs at equal steps: a table of one number for each of them and each value is large enough."""
@@ -42,7 +42,7 @@ def given_outputs(text: str) -> np.ndarray | AtMost:
 
 
 def _in_file(path: Path) -> np.ndarray:
-    from ....estimators.reading.columns.number_cells import read_column
+    from .....estimators.reading.columns.number_cells import read_column
 
     if not path.exists():
         raise InputError(

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .shared import Options
+from ..shared import Options
 
 if TYPE_CHECKING:
-    from ...over_time import Repeated
+    from ....over_time import Repeated
 
 PANEL = "Over time"
 
@@ -63,7 +63,7 @@ class OverTimeOptions(Options):
 
     def repeated(self, of: str) -> Repeated:
         """Return the problem; InputError for what it cannot be."""
-        from ...over_time import Repeated
+        from ....over_time import Repeated
 
         assert self.periods is not None  # or no collection over time is asked for
         return Repeated(self.periods, self.changes, protects=self.protects, answers=self.answers, of=of)

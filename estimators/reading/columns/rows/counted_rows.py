@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ....mechanisms.errors import InputError
-from .other_table import TABLE, Made
-from .simulated_columns import OUTPUT, USERS, is_marked, marked_column
+from .....mechanisms.errors import InputError
+from ..other_table import TABLE, Made
+from ..simulated_columns import OUTPUT, USERS, is_marked, marked_column
 from .skipped_rows import OFFER, ROWS_NAMED, TEXT_SHOWN, SkippedRows, failing_rows
 
 NOTHING = -1
@@ -120,7 +120,7 @@ def counted_rows(rows: Any, wanted: Sequence[Wanted], made: Made, skipped: Skipp
     where = repr(str(rows)) if isinstance(rows, str | os.PathLike) else "the table of counts"
     found = _plain_columns(rows, wanted, where)
     if found is None:
-        from .counted_cells import read_cells  # loads the engine
+        from ..counted_cells import read_cells  # loads the engine
 
         found = read_cells(rows, wanted, made, where)
     form, names, cells = found

@@ -18,7 +18,7 @@ from typing import TextIO
 import duckdb
 import numpy as np
 
-from ..formats.overrides import missing_marks
+from ...formats.overrides import missing_marks
 
 LONGEST_RECORD = 2**16
 """Characters of a row: 16 of the longest cells that are looked at. Longer ones are a fault."""

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ....mechanisms.errors import InputError
-from ....mechanisms.printable import printable
+from .....mechanisms.errors import InputError
+from .....mechanisms.printable import printable
 
 ROWS_NAMED = 5
 """Rows that are named: enough to see what is wrong, still one line."""

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import duckdb
 
-from ..formats.parquet_parts import parquet_parts
-from ..formats.plain_file import existing
-from .cells import quoted
-from .files import FilePath, connected, extension_of
+from ...formats.parquet_parts import parquet_parts
+from ...formats.plain_file import existing
+from ..cells import quoted
+from ..files import FilePath, connected, extension_of
 
 METADATA = "optldp."
 """Before the name of a constant column, where the metadata of a Parquet file say it once."""

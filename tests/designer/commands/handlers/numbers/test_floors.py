@@ -11,7 +11,7 @@ from optldp.mechanisms import load_mechanism, load_table, save_bundle, save_tabl
 from optldp.mechanisms.compact_tables import FloorForm, floor_form
 from optldp.mechanisms.files.checksum import checksum
 
-from ...conftest import INCOME, found
+from ....conftest import INCOME, found
 
 DESIGN = ("design", *INCOME, "--range", "0", "100", "--knots", "5", "--epsilon", "1")
 
@@ -61,7 +61,7 @@ def test_what_has_no_floor_form_is_refused_and_nothing_is_written(refusal, here)
 def test_a_table_that_would_be_large_is_written_as_its_floor(optldp, here, monkeypatch):
     """Said where nobody asked for it; the same design in either form, and a table where that is asked for."""
     words = ("design", "--range", 0, 10, "--knots", 9, "--epsilon", 1, "--objective", "minimax")
-    monkeypatch.setattr("optldp.designer.commands.options.design.LARGE_TABLE", 9 * 9 - 1)
+    monkeypatch.setattr("optldp.designer.commands.options.designs.design.LARGE_TABLE", 9 * 9 - 1)
     assert "the file is in floor form" in optldp(*words, "--out", "short.json").stderr
     optldp(*words, "--form", "table", "--out", "whole.json")
     assert "in floor form" not in optldp(*words, "--form", "floor", "--out", "again.json").stderr

@@ -1,7 +1,7 @@
 """The budgets of a design, from what the command line says."""
 
 import pytest
-from optldp.designer.commands.options.levels import Budgets, budgets_of
+from optldp.designer.commands.options.designs.levels import Budgets, budgets_of
 from optldp.mechanisms import InputError
 
 

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.estimators.reading.columns.csv_rows import LONGEST_RECORD, csv_rows, first_fault, load_rows
+from optldp.estimators.reading.columns.rows.csv_rows import LONGEST_RECORD, csv_rows, first_fault, load_rows
 
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n\0"), max_size=8)
 

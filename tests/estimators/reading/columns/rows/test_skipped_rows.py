@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from optldp.estimators.reading.columns import SkippedRows
-from optldp.estimators.reading.columns.skipped_rows import failing_rows
+from optldp.estimators.reading.columns.rows.skipped_rows import failing_rows
 from optldp.mechanisms import InputError
 
 

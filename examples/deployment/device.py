@@ -12,7 +12,7 @@ import secrets
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from functools import lru_cache
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -162,7 +162,7 @@ def _drawn(value: float, table: Table) -> dict[str, Any]:
         name = secrets.token_hex(16)
     except (OSError, ValueError) as fault:  # neither message holds the value
         raise DeclinedError(f"{fault}: nothing sent") from None
-    day = datetime.now(timezone.utc).date().isoformat()
+    day = datetime.now(UTC).date().isoformat()
     return {"table": table.identifier, "output": output, "day": day, "report_id": name}
 
 

@@ -2,10 +2,10 @@
 
 import json
 import sys
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 
 def log(event: str, **facts: str | int | float) -> None:
     """Write an event and its facts on stderr."""
-    now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    now = datetime.now(UTC).isoformat(timespec="seconds")
     print(json.dumps({"time": now, "event": event, **facts}), file=sys.stderr, flush=True)

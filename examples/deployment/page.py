@@ -68,7 +68,8 @@ def page(question: str, answer: Mapping[str, Any] | None, monitors: Mapping[str,
 
 def _estimate(name: str, answer: Mapping[str, Any] | None) -> str:
     if answer is None:
-        return '<section><h2>Mean</h2><p class="note">Too few reports yet: days are counted once they have enough.</p></section>'
+        few = "Too few reports yet: a day is counted once it has enough."
+        return f'<section><h2>Mean of {name}</h2><p class="note">{few}</p></section>'
     value, low, high = (f"{answer[key]:,.0f}" for key in ("value", "low", "high"))
     return f"""<section><h2>Mean of {name}</h2><p class="value">{value}</p>
 <p>{answer["confidence"]:.0%} interval: {low} to {high}</p>

@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Iterable
 from dataclasses import asdict
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -149,7 +149,7 @@ def _place(row: Row) -> tuple[str, str]:
 
 
 def _today() -> date:
-    return datetime.now(timezone.utc).date()
+    return datetime.now(UTC).date()
 
 
 if __name__ == "__main__":

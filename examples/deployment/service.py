@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ AGAIN = {"Retry-After": "1"}
 MOST_ADDRESSES = 100_000  # whose requests of this minute are counted; of more the limit holds for all together
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """A request that is refused: the status, and one line that repeats nothing of it."""
 
     def __init__(self, status: int, reason: str, words: str) -> None:
@@ -119,13 +119,13 @@ class Service:
             self.addresses.clear()
         self.this_second += 1
         if self.this_second > self.settings.limits["reports_a_second"]:
-            raise Refused(429, "rate", "too many requests: come again later")
+            raise RefusedError(429, "rate", "too many requests: come again later")
         host = request.client.host if request.client else ""
         if host not in self.addresses and len(self.addresses) >= MOST_ADDRESSES:
             host = ""
         self.addresses[host] += 1
         if self.addresses[host] > self.settings.limits["requests_a_minute"]:
-            raise Refused(429, "rate", "too many requests from one place: come again later")
+            raise RefusedError(429, "rate", "too many requests from one place: come again later")
 
     async def take(self, request: Request) -> None:
         """Take one report; return once it is committed."""
@@ -134,11 +134,11 @@ class Service:
         row = self.checked(body)
         mark = self.mark(request.headers.get("authorization", ""))
         if self.waiting.qsize() >= self.settings.limits["waiting"]:
-            raise Refused(503, "busy", "too many reports wait: send the same again later")
+            raise RefusedError(503, "busy", "too many reports wait: send the same again later")
         answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self.waiting.put_nowait((mark, row, answer))
         if not await answer:
-            raise Refused(503, "database", "the database is down: send the same again later")
+            raise RefusedError(503, "database", "the database is down: send the same again later")
 
     def checked(self, body: bytes) -> Row:
         """Return the row in a body, of one of our tables and a day that is open."""
@@ -147,32 +147,32 @@ class Service:
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict) or found.keys() != KEYS:
-            raise Refused(422, "form", f"the body must be a JSON object of {', '.join(sorted(KEYS))}")
+            raise RefusedError(422, "form", f"the body must be a JSON object of {', '.join(sorted(KEYS))}")
         table, output, day, name = found["table"], found["output"], found["day"], found["report_id"]
         outputs = self.tables.get(table) if isinstance(table, str) else None
         if outputs is None:
-            raise Refused(422, "table", "the report must be of a table that is collected")
+            raise RefusedError(422, "table", "the report must be of a table that is collected")
         if type(output) is not int or not 0 <= output < outputs:
-            raise Refused(422, "output", "the output must be one of the table's")
+            raise RefusedError(422, "output", "the output must be one of the table's")
         if not (isinstance(name, str) and len(name) == 32 and set(name) <= set("0123456789abcdef")):
-            raise Refused(422, "report_id", "report_id must be 32 hexadecimal digits")
+            raise RefusedError(422, "report_id", "report_id must be 32 hexadecimal digits")
         try:
             late = _today() - date.fromisoformat(day)
         except (TypeError, ValueError):
             late = timedelta(-1)
         fits = isinstance(day, str) and len(day) == 10 and 0 <= late.days <= self.settings.collection["late_days"]
         if not fits:
-            raise Refused(422, "day", "the day must be today (UTC) or one of the days before that are open")
+            raise RefusedError(422, "day", "the day must be today (UTC) or one of the days before that are open")
         return Row(table, output, day, name)
 
     def mark(self, header: str) -> bytes:
         """Return the mark of the token in a header."""
         if _today() > self.settings.collection["round_ends"]:
-            raise Refused(410, "round", "the round is over: no report is taken")
+            raise RefusedError(410, "round", "the round is over: no report is taken")
         token = header.removeprefix("Bearer ")
         mark = mark_of(self.key, self.settings.collection["round"], token) if token.isascii() else None
         if mark is None:
-            raise Refused(403, "token", "the token must be one of this round")
+            raise RefusedError(403, "token", "the token must be one of this round")
         return mark
 
     def metrics(self) -> str:
@@ -191,12 +191,12 @@ async def _body(request: Request, largest: int) -> bytes:
     async for chunk in request.stream():
         body += chunk
         if len(body) > largest:
-            raise Refused(413, "size", f"the body must have at most {largest} bytes")
+            raise RefusedError(413, "size", f"the body must have at most {largest} bytes")
     return body
 
 
 def _today() -> date:
-    return datetime.now(timezone.utc).date()
+    return datetime.now(UTC).date()
 
 
 def application(service: Service) -> Starlette:
@@ -205,7 +205,7 @@ def application(service: Service) -> Starlette:
     async def report(request: Request) -> Response:
         try:
             await service.take(request)
-        except Refused as refused:
+        except RefusedError as refused:
             service.counts[f"refused_{refused.reason}"] += 1
             again = AGAIN if refused.status in (429, 503) else None
             return PlainTextResponse(f"{refused}\n", refused.status, headers=again)
@@ -238,7 +238,6 @@ def application(service: Service) -> Starlette:
     @asynccontextmanager
     async def running(_: Starlette) -> AsyncIterator[None]:
         writer = asyncio.create_task(service.keep_all())
-        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, service.again)
         log("service started", handed_out=service.identifier, database=service.store.kind)
         yield
         writer.cancel()
@@ -262,6 +261,7 @@ def main(path: str, database: str) -> None:
     """Serve until told to stop."""
     settings = read_settings(Path(path))
     service = Service(settings, database)
+    signal.signal(signal.SIGHUP, lambda *_: service.again())
     uvicorn.run(
         application(service),
         host=settings.service["host"],

@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
+from database import database_of
 from device import GIVEN, Agreement, Connection, DeclinedError, offer
 from publish import optldp, table_files
-from run import database_of
 from settings import HERE, Settings, read_settings
 from store import Store, StoreDownError
 from tokens import new_token, token_key
@@ -158,7 +158,7 @@ def work(numbers: Any, lock: threading.Lock, settings: Settings, agreement: Agre
 
 
 def write_settings(folder: Path, port: int, kind: str, tables: int) -> Path:
-    """Write the settings of the example, for a folder of its own and with limits for one address that is all devices."""
+    """Write the settings of the example, with limits for one address that is all devices."""
     text = (HERE / "settings.toml").read_text("utf-8")
     names = [str(HERE / "tables" / f"income-{number + 1}.json") for number in range(tables)]
     for before, after in (

@@ -12,6 +12,7 @@ import hmac
 import os
 import secrets
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 NONCE = 32  # hexadecimal digits, as of the tag
@@ -27,10 +28,8 @@ def token_key(data: Path) -> bytes:
         made = data / f"token.key.{os.getpid()}"
         with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(secrets.token_bytes(32))
-        try:
-            os.link(made, path)  # whoever comes first wins; others read hers
-        except FileExistsError:
-            pass
+        with suppress(FileExistsError):  # whoever comes first wins; others read hers
+            os.link(made, path)
         made.unlink()
         return path.read_bytes()
 

@@ -304,7 +304,7 @@ def test_a_schema_of_before_is_migrated_and_keeps_its_rows(tmp_path):
     assert store.keep([(b"a" * 16, Row(**ROW))], "r") == 1
     assert store.migrate() == 1
     assert store.migrate() == len(MIGRATIONS)
-    assert store.keep([(b"b" * 16, Row(**ROW | {"report_id": "0c" * 16}))], "r") == 1
+    assert store.keep([(b"b" * 16, replace(Row(**ROW), report_id="0c" * 16))], "r") == 1
     part = store.next_part(1, TODAY)
     assert part is not None
     assert [row.report_id for row in store.rows_of(part)] == [ROW["report_id"], "0c" * 16]
@@ -349,7 +349,7 @@ def test_a_publisher_that_is_killed_counts_once(tmp_path, monkeypatch):
     """Killed after counting, before the database forgets: the part is done again, and the counts are the same."""
     with deployed(tmp_path, at_least="1", min_batch="1") as (_, service):
         names = [f"{number:032x}" for number in range(300)]
-        batch = [(os.urandom(16), Row(**ROW | {"report_id": name, "output": i % 3})) for i, name in enumerate(names)]
+        batch = [(os.urandom(16), Row(KNOWN[0], i % 3, TODAY, name)) for i, name in enumerate(names)]
         assert service.store.keep(batch, "r") == 300
         with monkeypatch.context() as patch:
             patch.setattr(Store, "published", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))

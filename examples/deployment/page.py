@@ -30,6 +30,7 @@ p { margin: .25rem 0; max-width: 46rem; }
 table { border-collapse: collapse; width: 100%; font-size: .875rem; margin-top: .75rem; }
 th, td { text-align: right; padding: .25rem .5rem; border-bottom: 1px solid var(--line); }
 th:first-child, td:first-child { text-align: left; padding-left: 0; white-space: nowrap; }
+@media (max-width: 30rem) { section { padding: 1rem; } th, td { padding: .25rem .2rem; } }
 table, .value, p { font-variant-numeric: tabular-nums; }
 """
 

@@ -7,6 +7,7 @@ nothing either; publishing rewrites the reports, sorted anew, and deletes them h
 
 from __future__ import annotations
 
+import importlib
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -153,9 +154,7 @@ class Store:
     def _faults(self) -> tuple[type[Exception], ...]:
         if self.kind == "sqlite":
             return (sqlite3.Error,)
-        import psycopg
-
-        return (psycopg.Error,)
+        return (_driver().Error,)
 
     def _open(self) -> None:
         if self._connection is not None:
@@ -166,9 +165,7 @@ class Store:
             self._connection.execute("PRAGMA synchronous = FULL")  # what is acknowledged is on the disk
             self._connection.execute("PRAGMA secure_delete = ON")
         else:
-            import psycopg
-
-            self._connection = psycopg.connect(self.url, autocommit=True, connect_timeout=3)
+            self._connection = _driver().connect(self.url, autocommit=True, connect_timeout=3)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -202,3 +199,7 @@ class Store:
         places = ", ".join([one] * len(rows))
         statement = f"INSERT INTO {where} VALUES {places} ON CONFLICT DO NOTHING RETURNING {returning}"
         return self._execute(statement, [value for row in rows for value in row]).fetchall()
+
+
+def _driver() -> Any:
+    return importlib.import_module("psycopg")  # only where PostgreSQL is used

@@ -16,6 +16,7 @@ import pytest
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
+pytest.importorskip("pyarrow")
 
 import optldp_client.drawing
 import publish

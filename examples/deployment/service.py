@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import sys
 import time
@@ -21,7 +22,7 @@ import uvicorn
 from events import log
 from settings import HERE, Settings, SettingsError, read_settings
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -188,15 +189,24 @@ class Service:
 
 async def _body(request: Request, largest: int) -> bytes:
     body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > largest:
-            raise RefusedError(413, "size", f"the body must have at most {largest} bytes")
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > largest:
+                raise RefusedError(413, "size", f"the body must have at most {largest} bytes")
+    except ClientDisconnect:
+        raise RefusedError(400, "cut", "the body must be whole") from None
     return body
 
 
 def _today() -> date:
     return datetime.now(UTC).date()
+
+
+def _end_without_writer(writer: asyncio.Task[None]) -> None:
+    if not writer.cancelled():  # a fault that nobody foresaw: nothing would be answered any more, so start anew
+        log("writer ended", fault=type(writer.exception()).__name__)
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def application(service: Service) -> Starlette:
@@ -238,6 +248,7 @@ def application(service: Service) -> Starlette:
     @asynccontextmanager
     async def running(_: Starlette) -> AsyncIterator[None]:
         writer = asyncio.create_task(service.keep_all())
+        writer.add_done_callback(_end_without_writer)
         log("service started", handed_out=service.identifier, database=service.store.kind)
         yield
         writer.cancel()

@@ -8,6 +8,8 @@ after a part of the time that the last whole one took, chosen at random, and sta
 all reports, each once. Prints processor seconds, memory and the size of what is known.
 """
 
+from __future__ import annotations
+
 import argparse
 import resource
 import signal
@@ -16,6 +18,7 @@ import sys
 import tempfile
 import time
 from datetime import date, timedelta
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +27,6 @@ import pyarrow.parquet as pq
 from optldp.estimators.days import load_days
 from optldp.mechanisms import duchi, make_exact, save_table
 from optldp.mechanisms.files.identifier import table_identifier
-from optldp.mechanisms.table.table import TabulatedMechanism
 
 DAYS, LATE = 30, 3
 HELD_UP, AGAIN = 0.2, 10
@@ -38,55 +40,74 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--reports", type=int, default=1_000_000, help="a day")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kept", type=Path, help="folder from which a run that was stopped goes on")
     asked = parser.parse_args()
-    rng = np.random.default_rng(asked.seed)
-    table = make_exact(duchi([0.0, 1.0], 1.0)).mechanism
-    expected = np.zeros((DAYS, 2), dtype=np.int64)
-    arriving: list[list[pa.Table]] = [[] for _ in range(DAYS + LATE + 1)]
     with tempfile.TemporaryDirectory() as temporary:
-        runs = Runs(Path(temporary), rng)
-        save_table(table, runs.folder / "mech.json")
-        for number in range(DAYS + LATE):
-            if number < DAYS:
-                made = reports(table, number, asked.reports, rng)
-                expected[number] = np.bincount(made["output"], minlength=2)
-                delays = rng.integers(0, LATE + 1, asked.reports) * (rng.random(asked.reports) < HELD_UP)
-                for delay in range(LATE + 1):
-                    arriving[number + delay].append(made.filter(pa.array(delays == delay)))
-            batches = [pa.concat_tables(arriving[number])]
-            if number:
-                batches.append(pa.concat_tables(part.slice(0, part.num_rows // AGAIN) for part in arriving[number - 1]))
-                arriving[number - 1] = []
-            for place in rng.permutation(len(batches)):
-                runs.count(batches[place], FIRST + timedelta(number))
-        found = load_days([runs.folder / "counts"])
-        told = np.zeros_like(expected)
-        for day in found.dates(table_identifier(table)):
-            rows = found.rows(table_identifier(table), day)
-            told[(day - FIRST).days, rows["output"].astype(int)] = rows["n"]
-        size = (runs.folder / "counts" / "state.duckdb").stat().st_size
-    same = bool((told == expected).all()) and not found.number(table_identifier(table), "invalid")
+        folder = asked.kept or Path(temporary)
+        folder.mkdir(exist_ok=True)
+        sys.exit(not collected(Collection(asked.reports, asked.seed), folder))
+
+
+def collected(made: Collection, folder: Path) -> bool:
+    """Count all days, print what came of it, and return whether the counts are those of all reports."""
+    runs, done = Runs(folder, np.random.default_rng([made.seed, DAYS])), folder / "done"
+    if not done.exists():
+        save_table(made.table, folder / "mech.json")
+    for number in range(int(done.read_text()) + 1 if done.exists() else 0, DAYS + LATE):
+        batches = [made.batch(number)]
+        if number:
+            batches.append(made.batch(number - 1, AGAIN))
+        for place in runs.rng.permutation(len(batches)):
+            runs.count(batches[place], FIRST + timedelta(number))
+        done.write_text(str(number))
+    name, found = table_identifier(made.table), load_days([folder / "counts"])
+    expected = np.array([np.bincount(made.day(number)[0]["output"], minlength=2) for number in range(DAYS)])
+    told = np.zeros_like(expected)
+    for day in found.dates(name):
+        rows = found.rows(name, day)
+        told[(day - FIRST).days, rows["output"].astype(int)] = rows["n"]
+    same = bool((told == expected).all()) and not found.number(name, "invalid")
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"{expected.sum():,} reports of {DAYS} days in {runs.batches} batches, {runs.killed} runs killed:", end=" ")
+    print(
+        f"{expected.sum():,} reports of {DAYS} days, {runs.killed} of {runs.killed + runs.batches} runs killed:",
+        end=" ",
+    )
     print("the same counts" if same else "OTHERS")
     print(
         f"{spent.ru_utime + spent.ru_stime:.0f} s of processor time, {spent.ru_maxrss / 1e3:.0f} MB of memory at most,"
     )
-    print(f"{size / 1e6:.0f} MB of state")
-    sys.exit(not same)
+    print(f"{(folder / 'counts' / 'state.duckdb').stat().st_size / 1e6:.0f} MB of state")
+    return same
 
 
-def reports(table: TabulatedMechanism, day: int, many: int, rng: np.random.Generator) -> pa.Table:
-    """Return a day's reports as `perturb --day` writes them."""
-    digits = rng.bytes(DIGITS // 2 * many).hex()
-    return pa.table(
-        {
-            "output": table.sample_index(rng.uniform(0, 1, many), rng),
-            "day": pa.repeat((FIRST + timedelta(day)).isoformat(), many),
+class Collection:
+    """Reports of all days, the same for the same seed."""
+
+    def __init__(self, many: int, seed: int) -> None:
+        self.many, self.seed = many, seed
+        self.table = make_exact(duchi([0.0, 1.0], 1.0)).mechanism
+        self.day = lru_cache(LATE + 2)(self._day)
+
+    def _day(self, number: int) -> tuple[pa.Table, np.ndarray]:
+        """A day's reports as `perturb --day` writes them, and how many days late each comes."""
+        rng = np.random.default_rng([self.seed, number])
+        digits = rng.bytes(DIGITS // 2 * self.many).hex()
+        columns = {
+            "output": self.table.sample_index(rng.uniform(0, 1, self.many), rng),
+            "day": pa.repeat((FIRST + timedelta(number)).isoformat(), self.many),
             "report_id": [digits[start : start + DIGITS] for start in range(0, len(digits), DIGITS)],
-            "table": pa.repeat(table_identifier(table), many),
+            "table": pa.repeat(table_identifier(self.table), self.many),
         }
-    )
+        return pa.table(columns), rng.integers(0, LATE + 1, self.many) * (rng.random(self.many) < HELD_UP)
+
+    def batch(self, number: int, part: int = 1) -> pa.Table:
+        """Return what comes on a day, or the first of so many parts of it."""
+        parts = []
+        for day in range(max(0, number - LATE), min(number, DAYS - 1) + 1):
+            rows, delays = self.day(day)
+            coming = np.flatnonzero(delays == number - day)
+            parts.append(rows.take(pa.array(coming[: coming.size // part])))
+        return pa.concat_tables(parts)
 
 
 class Runs:

@@ -123,12 +123,16 @@ def journey(browser: Chromium, address: str, folder: Path) -> None:
 
 
 def other_questions(browser: Chromium, address: str) -> None:
-    """A median from an address, and a distribution by keyboard, are answered to the end."""
+    """A median from an address, and a distribution and categories by keyboard, are answered to the end."""
     browser.open(f"{address}&of=median", READY)
     require(browser.run("/The true median, [\\d.]+, is (in|out)side/.test(document.body.textContent)"), "a median")
     tab_to(browser, "the distribution")
     press(browser, "Enter")
     browser.wait_for(f"{READY} && document.body.textContent.includes('hold the true share')")
+    tab_to(browser, "how many are in each category")
+    press(browser, "Enter")
+    browser.wait_for(f"{READY} && /Of 5 categories, the intervals of \\d/.test(document.body.textContent)")
+    tab_to(browser, "Height at tea")
 
 
 def looks(browser: Chromium, address: str, pictures: Path, axe: str) -> None:
@@ -141,6 +145,9 @@ def looks(browser: Chromium, address: str, pictures: Path, axe: str) -> None:
             browser.screenshot(pictures / f"workbench-{scheme}-{width}.png")
             require(browser.run("document.documentElement.scrollWidth") <= width, f"fits {width} pixels")
             require(not (found := serious(browser, axe, "document")), (scheme, width, found))
+    browser.open(f"{address}&of=categories", READY)
+    browser.screenshot(pictures / "workbench-categories.png")
+    require(not (found := serious(browser, axe, "document")), ("categories", found))
 
 
 def main() -> int:
@@ -166,7 +173,7 @@ def main() -> int:
 
             checks = {
                 "by keyboard to a proved table": lambda: journey(browser, drawn.address, Path(scratch)),
-                "a median and a distribution": lambda: other_questions(browser, drawn.address),
+                "a median, a distribution and categories": lambda: other_questions(browser, drawn.address),
                 "wide and narrow, light and dark": lambda: looks(browser, drawn.address, pictures, axe_core(None)),
                 "neither addresses nor the log hold a value": of_file,
             }

@@ -34,7 +34,7 @@ def failed(said):
     return [one for one in said if one not in ("drawn", "refused")]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_sound_samplers_pass_and_most_kinds_are_drawn_from(suite):
     """Thirty cases; all kinds come up in the first hundred of any run."""
     said = verdicts(suite)

@@ -13,6 +13,7 @@ from .options.shared import Column, Data, Domain, Json, Public
 from .output.output import one_line_errors, print_facts, print_json, readable, say
 
 if TYPE_CHECKING:
+    from ..priors.categorical import CategoricalPrior
     from ..priors.prior import Prior
     from ..workbench.state import State
     from ..workbench.taking import Source
@@ -38,13 +39,14 @@ def workbench_command(
     \b
     Example: optldp workbench --chosen "n=2000&epsilon=2" --numbers
     Example: optldp workbench survey.csv --column income --range 0 200000
+    Example: optldp workbench survey.csv --column job --chosen of=categories
     """
     from ..workbench.state import State
 
     chosen = State.from_query(state)
-    source, prior = _from_file(data, column, domain, public)
+    source, prior = _from_file(data, column, domain, public, named=chosen.of == "categories")
     if numbers or as_json:
-        _print(chosen.prior() if prior is None else prior, chosen, as_json)
+        _print(chosen.drawn() if prior is None else prior, chosen, as_json)
         return
     if find_spec("nicegui") is None or find_spec("jinja2") is None:
         raise InputError("the workbench needs NiceGUI, which is not installed: pip install 'optldp[workbench]'")
@@ -60,8 +62,8 @@ def workbench_command(
 
 
 def _from_file(
-    data: Path | None, column: str | None, domain: tuple[float, float] | None, public: bool
-) -> tuple[Source | None, Prior | None]:
+    data: Path | None, column: str | None, domain: tuple[float, float] | None, public: bool, *, named: bool
+) -> tuple[Source | None, Prior | CategoricalPrior | None]:
     """Return where the values come from and their prior; nothing of either where they are drawn."""
     from ..workbench.state import KNOTS
     from ..workbench.taking import Source
@@ -73,6 +75,12 @@ def _from_file(
                 "--column and --range are of DATA, got no file: name it, or leave them out and draw values"
             )
         return None, None
+    if named:
+        from ..priors.categorical import CategoricalPrior
+
+        if column is None or domain is not None:
+            raise InputError("categories need --column and no --range: name the column that holds them")
+        return Source(str(data), column, None, public), CategoricalPrior.from_column(data, column)
     prior, notes = read_prior(data, column, domain, None, KNOTS, public, False, "")
     for note in notes:
         say(note)
@@ -80,7 +88,7 @@ def _from_file(
     return Source(str(data), column, domain, public), prior
 
 
-def _print(prior: Prior, state: State, as_json: bool) -> None:
+def _print(prior: Prior | CategoricalPrior, state: State, as_json: bool) -> None:
     from ..workbench.answers import answer, facts, rivals
     from ..workbench.trial import tried
 

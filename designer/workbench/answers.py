@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ..priors.categorical import CategoricalPrior
 from ..report.odds import BELIEFS, most_believed
 from . import questions
 from .questions import QUESTIONS
@@ -84,25 +85,33 @@ class Rivals:
     bound: float
 
 
-def answer(prior: Prior, state: State, go_on: GoOn = None) -> Answer:
+def answer(prior: Prior | CategoricalPrior, state: State, go_on: GoOn = None) -> Answer:
     """Return the best mechanism for what is chosen; one design."""
     from ...estimators.poisoning.influence import influence
     from ..designs.design import design
 
     of, n = state.of, state.n
-    on_knots, objective = QUESTIONS[of].on_knots(prior), questions.objective(of, n)
+    on_knots = prior if isinstance(prior, CategoricalPrior) else QUESTIONS[of].on_knots(prior)
+    objective = questions.objective(of, n)
     made = design(on_knots, state.epsilon, objective=objective, progress=go_on)
     if of != "mean":
-        return Answer(made, n, of, questions.error(of, made.value, n), None)
+        return Answer(made, n, of, questions.error(of, made.value, n, prior.weights.size), None)
     error = questions.error(of, made.expected_variance, n)
     return Answer(made, n, of, error, float(influence(made.mechanism).times_n[0]) / n)
 
 
-def rivals(prior: Prior, state: State, go_on: GoOn = None) -> Rivals:
+def rivals(prior: Prior | CategoricalPrior, state: State, go_on: GoOn = None) -> Rivals:
     """Return every known mechanism at the chosen budget beside the certified bound."""
+    from ..comparison.categorical import compare_categorical
     from ..comparison.compare import compare
 
     of, n = state.of, state.n
+    if isinstance(prior, CategoricalPrior):
+        size = prior.weights.size
+        oracles = compare_categorical(prior.weights, state.epsilon)
+        named = [Rival(row.method, questions.error(of, row.error, n, size)) for row in oracles]
+        least = next(row.lower_bound for row in oracles if row.lower_bound is not None)
+        return Rivals(tuple(sorted(named, key=lambda row: row.error or 0.0)), questions.error(of, least, n, size))
     on_knots, objective = QUESTIONS[of].on_knots(prior), questions.objective(of, n)
     found = compare(on_knots, [state.epsilon], objective=objective, progress=go_on)
     known = [(row.expected_variance, row.expected_bound) if of == "mean" else (row.value, row.bound) for row in found]
@@ -113,7 +122,7 @@ def rivals(prior: Prior, state: State, go_on: GoOn = None) -> Rivals:
     return Rivals(tuple(rows), questions.error(of, bound, n))
 
 
-def epsilon_for(prior: Prior, state: State, error: float, go_on: GoOn = None) -> float:
+def epsilon_for(prior: Prior | CategoricalPrior, state: State, error: float, go_on: GoOn = None) -> float:
     """Return the least budget with which the error of the question stays within `error`; ten to twenty designs.
 
     Raises
@@ -121,9 +130,12 @@ def epsilon_for(prior: Prior, state: State, error: float, go_on: GoOn = None) ->
     InputError
         No budget reaches it; the message says what can be had.
     """
+    from ..planning.frequencies import plan_frequencies
     from ..planning.mean import plan_epsilon
     from ..planning.questions import plan_question
 
+    if isinstance(prior, CategoricalPrior):
+        return plan_frequencies(prior, state.n, error=error, method="optimal", progress=go_on).epsilon
     if state.of == "mean":
         return plan_epsilon(prior, state.n, error, progress=go_on).epsilon
     on_knots, objective = QUESTIONS[state.of].on_knots(prior), partial(questions.objective, state.of)

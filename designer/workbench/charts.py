@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.units import units_label
+from ..priors.categorical import CategoricalPrior
 
 if TYPE_CHECKING:
+    from ...mechanisms.spaces.categories import Categories
     from ...mechanisms.table.table import TabulatedMechanism
     from ..priors.prior import Prior
     from .answers import Rivals
@@ -80,10 +83,19 @@ def _labels(values: np.ndarray) -> list[str]:
     return [f"{value:.4g}" for value in values]
 
 
-def histogram(prior: Prior, ink: Ink) -> Options:
-    """Return the shares of the values at the knots."""
-    low, high = prior.domain
-    says = f"Shares of the values at {prior.knots.size} knots from {low:g} to {high:g}; their mean is {prior.mean:.4g}."
+def _named(categories: Categories) -> list[str]:
+    return [str(label) for label in categories.labels]
+
+
+def histogram(prior: Prior | CategoricalPrior, ink: Ink) -> Options:
+    """Return the shares of the values at the knots, or of the categories."""
+    if isinstance(prior, CategoricalPrior):
+        names, called = _named(prior.categories), "category"
+        most = int(prior.weights.argmax())
+        says = f"Shares of {len(names)} categories; the largest, {names[most]}, has {100 * prior.weights[most]:.3g} %."
+    else:
+        (low, high), names, called = prior.domain, _labels(prior.knots), units_label("value", prior.units)
+        says = f"Shares of the values at {len(names)} knots from {low:g} to {high:g}; their mean is {prior.mean:.4g}."
     bars = {
         "type": "bar",
         "data": _short(100 * prior.weights),
@@ -91,12 +103,11 @@ def histogram(prior: Prior, ink: Ink) -> Options:
         "itemStyle": {"color": ink.main},
     }
     return _frame(
-        ink, says, xAxis=_axis(ink, "category", units_label("value", prior.units), data=_labels(prior.knots)),
-        yAxis=_percents(ink), series=[bars],
+        ink, says, xAxis=_axis(ink, "category", called, data=names), yAxis=_percents(ink), series=[bars],
     )  # fmt: skip
 
 
-def structure(mechanism: TabulatedMechanism, ink: Ink) -> Options:
+def structure(mechanism: TabulatedMechanism | CategoricalTable, ink: Ink) -> Options:
     """Return how many times likelier each value makes each report than the value that makes it least likely does."""
     table = mechanism.probabilities
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -107,7 +118,10 @@ def structure(mechanism: TabulatedMechanism, ink: Ink) -> Options:
         "likelier for some values than for the rest, and which values these are changes with the report."
     )
     rows, columns = (_spread(size, most_shown) for size, most_shown in zip(table.shape, SHOWN_CELLS, strict=True))
-    reports = ((mechanism.low + mechanism.high) / 2)[columns]
+    if isinstance(mechanism, CategoricalTable):
+        values, reports = _named(mechanism.categories), [f"{output}" for output in columns]
+    else:
+        values, reports = _labels(mechanism.knots), _labels(_middles(mechanism)[columns])
     cells = [
         [x, y, float(f"{ratios[value, output]:.3g}")]
         for y, value in enumerate(rows)
@@ -116,8 +130,8 @@ def structure(mechanism: TabulatedMechanism, ink: Ink) -> Options:
     return _frame(
         ink, says, tooltip={"position": "top", "confine": True},
         grid={"left": 8, "right": 16, "top": 52, "bottom": 30, "containLabel": True},
-        xAxis=_axis(ink, "category", "report", data=_labels(reports)),
-        yAxis=_axis(ink, "category", data=_labels(mechanism.knots[rows])),
+        xAxis=_axis(ink, "category", "report", data=reports),
+        yAxis=_axis(ink, "category", data=[values[row] for row in rows]),
         visualMap={
             "min": 1, "max": max(most, 1.01), "orient": "horizontal", "left": "center", "top": 0, "itemHeight": 160,
             "itemWidth": 12, "text": [f"{most:.3g} times as likely", "1"], "textStyle": {"color": ink.text},
@@ -143,7 +157,8 @@ def rivals(found: Rivals, ink: Ink, error: str) -> Options:
             for method, error in rows
         ],
         "markLine": {
-            "symbol": "none", "silent": True, "lineStyle": {"color": ink.other, "width": 2},
+            "symbol": "none", "silent": True, "precision": 12,  # ECharts would draw .0156 at .02
+            "lineStyle": {"color": ink.other, "width": 2},
             "label": {"formatter": "none can be below", "color": ink.other, "position": "end", "align": "left"},
             "data": [{"xAxis": found.bound}],
         },
@@ -157,16 +172,23 @@ def rivals(found: Rivals, ink: Ink, error: str) -> Options:
     )  # fmt: skip
 
 
-def reports_of(mechanism: TabulatedMechanism, value: float, ink: Ink) -> Options:
-    """Return where the report of one value may fall."""
-    reports = (mechanism.low + mechanism.high) / 2
-    chances, ends = np.histogram(reports, RANGES, weights=mechanism.pmf(value).reshape(-1))
-    middles = (ends[:-1] + ends[1:]) / 2
-    says = f"Chances of a report in each of {RANGES} equal ranges, of a person whose value is {value:g}."
+def _middles(mechanism: TabulatedMechanism) -> np.ndarray:
+    return (mechanism.low + mechanism.high) / 2
+
+
+def reports_of(mechanism: TabulatedMechanism | CategoricalTable, value: float | str, ink: Ink) -> Options:
+    """Return where the report of one value, or of one category, may fall."""
+    if isinstance(mechanism, CategoricalTable):
+        chances = mechanism.probabilities[mechanism.categories.codes([value])[0]]
+        names = [f"{output}" for output in range(chances.size)]
+        says = f"Chances of each of {chances.size} reports, of a person of the category {value}."
+    else:
+        chances, ends = np.histogram(_middles(mechanism), RANGES, weights=mechanism.pmf(value).reshape(-1))
+        names = _labels((ends[:-1] + ends[1:]) / 2)
+        says = f"Chances of a report in each of {RANGES} equal ranges, of a person whose value is {value:g}."
     bars = {"type": "bar", "data": _short(100 * chances), "barCategoryGap": "8%", "itemStyle": {"color": ink.main}}
     return _frame(
-        ink, says, xAxis=_axis(ink, "category", "report", data=_labels(middles)),
-        yAxis=_percents(ink), series=[bars],
+        ink, says, xAxis=_axis(ink, "category", "report", data=names), yAxis=_percents(ink), series=[bars],
     )  # fmt: skip
 
 
@@ -203,14 +225,16 @@ def convergence(found: Trial, ink: Ink) -> Options:
 
 
 def shares(found: Shares, ink: Ink, units: str) -> Options:
-    """Return the shares of values below cuts with their intervals, and the truth."""
+    """Return the shares of values below cuts, or of categories, with their intervals, and the truth."""
+    if isinstance(found.of, tuple):
+        return _of_categories(found, found.of, ink)
     says = (
-        f"Shares of values below {found.cuts.size} cuts, after {found.people:,} reports: {found.inside} of the "
+        f"Shares of values below {found.of.size} cuts, after {found.people:,} reports: {found.inside} of the "
         "intervals hold the true share."
     )
 
     def line(name: str, values: np.ndarray, **style: Any) -> Options:
-        points = [[float(f"{cut:.5g}"), value] for cut, value in zip(found.cuts, _short(100 * values), strict=True)]
+        points = [[float(f"{cut:.5g}"), value] for cut, value in zip(found.of, _short(100 * values), strict=True)]
         return {"type": "line", "name": name, "data": points, "symbol": "none", "lineStyle": style,
                 "itemStyle": {"color": style["color"]}}  # fmt: skip
 
@@ -223,6 +247,27 @@ def shares(found: Shares, ink: Ink, units: str) -> Options:
             line("estimate", found.estimate, color=ink.main, width=2), line("95% interval", found.low, **ends),
             line("95% interval", found.high, **ends), line("truth", found.truth, color=ink.other, width=2),
         ],
+    )  # fmt: skip
+
+
+def _of_categories(found: Shares, names: tuple[str, ...], ink: Ink) -> Options:
+    says = (
+        f"Shares of {len(names)} categories, after {found.people:,} reports: {found.inside} of the intervals hold the "
+        "true share."
+    )
+    ends = [_short(100 * each) for each in (found.low, found.estimate, found.high)]
+    boxes = {
+        "type": "boxplot", "name": "estimate and 95% interval", "boxWidth": [14, 30],
+        "data": [[low, low, middle, high, high] for low, middle, high in zip(*ends, strict=True)],
+        "itemStyle": {"color": "transparent", "borderColor": ink.main, "borderWidth": 2},
+    }  # fmt: skip
+    truth = {
+        "type": "scatter", "name": "truth", "symbol": "diamond", "symbolSize": 11, "data": _short(100 * found.truth),
+        "itemStyle": {"color": ink.other},
+    }  # fmt: skip
+    return _frame(
+        ink, says, legend={"top": 0, "textStyle": {"color": ink.text}}, tooltip={"trigger": "item", "confine": True},
+        xAxis=_axis(ink, "category", data=[str(name) for name in names]), yAxis=_percents(ink), series=[boxes, truth],
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from .answers import Answer, GoOn, answer
 
 if TYPE_CHECKING:
+    from ..priors.categorical import CategoricalPrior
     from ..priors.prior import Prior
     from .state import State
 
@@ -27,9 +28,9 @@ class Kept:
     """
 
     def __init__(self) -> None:
-        self._known: OrderedDict[tuple[Prior, str, int, float], Answer] = OrderedDict()
+        self._known: OrderedDict[tuple[Prior | CategoricalPrior, str, int, float], Answer] = OrderedDict()
 
-    def answer(self, prior: Prior, state: State, go_on: GoOn = None) -> Answer:
+    def answer(self, prior: Prior | CategoricalPrior, state: State, go_on: GoOn = None) -> Answer:
         """Return the answer that is kept, or a new one, which is kept from now on."""
         key = prior, state.of, state.n, state.epsilon
         if key not in self._known:

@@ -14,6 +14,7 @@ from nicegui import ui
 
 from ...mechanisms.errors import OptldpError
 from ...mechanisms.units import units_label
+from ..priors.categorical import CategoricalPrior
 from ..priors.prior import Prior
 from ..report.odds import odds_sentence
 from . import charts, taking
@@ -21,7 +22,7 @@ from .answers import Answer, Rivals, epsilon_for, rivals
 from .kept import Kept
 from .latest import Latest
 from .questions import QUESTIONS
-from .state import BARS, PRESETS, TALLEST, State
+from .state import BARS, PRESETS, TALLEST, State, names_in
 from .style import STYLE, TITLES
 from .trial import Shares, Trial, tried
 
@@ -44,13 +45,13 @@ class Page:
     ----------
     address : str
         Of the page, with its token.
-    prior : Prior, optional
+    prior : Prior or CategoricalPrior, optional
         Of a file; None for a drawn one.
     source : Source, optional
         Where that comes from.
     """
 
-    def __init__(self, address: str, prior: Prior | None, source: taking.Source | None) -> None:
+    def __init__(self, address: str, prior: Prior | CategoricalPrior | None, source: taking.Source | None) -> None:
         self._address, self._of_file, self._source = address, prior, source
         self._state, self._ink = State(), charts.LIGHT
         self._latest, self._kept = Latest(), Kept()
@@ -76,6 +77,7 @@ class Page:
                 with ui.element("section").props(f"aria-labelledby=step{number}"):
                     ui.html(f'<h2 id="step{number}">{number}. {title}</h2>', sanitize=False)
                     lay()
+        self._arrange()
         ahead = asyncio.create_task(_off_the_loop(partial(self._kept.answer, self._prior, self._state)))
         await ui.context.client.connected()
         dark = await ui.run_javascript("matchMedia('(prefers-color-scheme: dark)').matches", timeout=5)
@@ -85,8 +87,8 @@ class Page:
         await self._ask()
 
     @property
-    def _prior(self) -> Prior:
-        return self._state.prior() if self._of_file is None else self._of_file
+    def _prior(self) -> Prior | CategoricalPrior:
+        return self._state.drawn() if self._of_file is None else self._of_file
 
     def _chart(self, name: str, tall: bool = False) -> ui.echart:
         return (
@@ -131,24 +133,49 @@ class Page:
                     ui.button(name, on_click=partial(self._preset, name)).props("outline no-caps dense")
             with ui.element("div").classes("bars").props('role=group aria-label="Heights of the drawing"'):
                 self._bars = [self._bar(place) for place in range(BARS)]
-            with ui.row():
+            with ui.row() as self._of_numbers:
                 self._number("Smallest value", self._state.low, lambda v: self._choose(low=float(v)))
                 self._number("Largest value", self._state.high, lambda v: self._choose(high=float(v)))
                 ui.input("Units", value=self._state.units, on_change=lambda e: self._choose(units=e.value)).props(
                     "outlined dense debounce=400"
                 )
+            self._names = (
+                ui.input(
+                    "Categories, with commas between",
+                    value=", ".join(self._state.names),
+                    on_change=lambda e: self._choose(names=names_in(e.value or "")),
+                )
+                .props("outlined dense debounce=400")
+                .classes("wide")
+            )
         else:
             kind = "public" if self._source.public else "to be protected: keep what follows from them to yourself"
             ui.label(f"Column {self._source.column} of {self._source.data}. The values are {kind}.")
         self._histogram = self._chart("histogram")
 
     def _bar(self, place: int) -> ui.slider:
-        low, high = self._state.low, self._state.high
-        value = f"{low + (high - low) * place / (BARS - 1):.4g}"
         bar = ui.slider(min=0, max=TALLEST, step=1, value=self._state.heights[place])
-        bar.props(f'vertical reverse aria-label="Height at {value}"').classes("bar")
+        bar.props("vertical reverse").classes("bar")
         bar.on("update:model-value", lambda: self._draw(), throttle=0.1, leading_events=False)
         return bar
+
+    def _arrange(self) -> None:
+        """Show what belongs to numbers, or to categories, whichever are asked for."""
+        state, named = self._state, self._state.of == "categories"
+        self._value.visible, self._category.visible = not named, named
+        if named:
+            prior = self._prior
+            assert isinstance(prior, CategoricalPrior)
+            self._category.set_options([str(label) for label in prior.categories.labels])
+            if self._category.value not in self._category.options:
+                self._category.value = self._category.options[0]
+        if self._source is not None:
+            return
+        self._of_numbers.visible, self._names.visible = not named, named
+        for place, bar in enumerate(self._bars):
+            bar.visible = not named or place < len(state.names)
+            at = f"{state.low + (state.high - state.low) * place / (BARS - 1):.4g}"
+            bar.props["aria-label"] = f"Height at {state.names[place] if named and bar.visible else at}"
 
     async def _preset(self, name: str) -> None:
         for bar, height in zip(self._bars, PRESETS[name], strict=True):
@@ -160,8 +187,13 @@ class Page:
 
     def _question(self) -> None:
         ui.label("What do you want to know, how many people will report, and how far may the answer be off?")
+        answered = {
+            name: each.asks
+            for name, each in QUESTIONS.items()
+            if self._of_file is None or (name == "categories") is isinstance(self._of_file, CategoricalPrior)
+        }
         ui.radio(
-            {name: each.asks for name, each in QUESTIONS.items()}, value=self._state.of,
+            answered, value=self._state.of,
             on_change=lambda e: self._choose(of=e.value),
         ).props('inline aria-label="The question"')  # fmt: skip
         with ui.row():
@@ -200,7 +232,10 @@ class Page:
         with ui.element("div").classes("pair"):
             with ui.element("div"):
                 ui.html("<h3>One person</h3>", sanitize=False)
-                self._value = self._number("Value of a person", round(self._prior.mean, 2), self._show_value)
+                middle = self._prior.mean if isinstance(self._prior, Prior) else self._state.low
+                self._value = self._number("Value of a person", round(middle, 2), self._show_value)
+                self._category = ui.select([], label="Category of a person", on_change=lambda: self._show_one())
+                self._category.props("outlined dense")
                 self._one = self._chart("one")
             with ui.element("div"):
                 ui.html("<h3>Many people</h3>", sanitize=False)
@@ -227,6 +262,8 @@ class Page:
         except OptldpError as error:
             ui.notify(str(error), type="warning")
             return
+        if choices.keys() & {"of", "names", "low", "high"}:
+            self._arrange()
         await self._ask()
 
     async def _plan(self, error: float) -> None:
@@ -270,42 +307,57 @@ class Page:
                 with suppress(OptldpError):
                     await _off_the_loop(partial(self._kept.answer, prior, near, go_on))
 
-    def _show(self, made: Answer, state: State, prior: Prior) -> None:
+    def _show(self, made: Answer, state: State, prior: Prior | CategoricalPrior) -> None:
         epsilon = made.design.epsilon
         # The chosen budget may be ahead of the answered one; that is where the slider is, and stays.
         self._slider.value = min(max(self._state.epsilon, LEAST_EPSILON), MOST_EPSILON)
         self._set(self._epsilon, float(f"{epsilon:.4g}"))
         self._set(self._error, float(f"{made.error:.4g}"))
-        self._sentence.text = _sentence(made, prior.units)
+        units = prior.units if isinstance(prior, Prior) else ""
+        self._sentence.text = _sentence(made, units)
         self._odds.text = odds_sentence(epsilon)
         if made.poisoner is not None:
-            poisoner = units_label(f"{made.poisoner:.3g}", prior.units)
+            poisoner = units_label(f"{made.poisoner:.3g}", units)
             self._poison.text = f"One person who lies moves the mean of {state.n:,} by at most {poisoner}."
         self._poison.visible = made.poisoner is not None
         _update(self._beliefs, charts.odds(made.beliefs, self._ink))
         _update(self._structure, charts.structure(made.design.mechanism, self._ink))
-        self._show_value(self._value.value or 0.0)
+        self._show_one()
         self._command.text = taking.command(state, self._source, "--json")
         self._reopen.text = taking.command(state, self._source)
         self._link.props(f'href="{self._address}&{state.query(drawn=self._source is None)}"')
 
-    def _show_value(self, value: float) -> None:
+    def _show_value(self, _: float) -> None:
+        self._show_one()
+
+    def _show_one(self) -> None:
+        """Show where the report of the person may fall whose value or category was chosen."""
         if self._made is None:
             return
-        low, high = self._prior.domain
-        _update(self._one, charts.reports_of(self._made.design.mechanism, min(max(value, low), high), self._ink))
+        mechanism, told = self._made.design.mechanism, self._value.value or 0.0
+        if self._made.of == "categories":
+            if self._category.value not in mechanism.categories.labels:
+                return  # the answer for these categories is on its way
+            told = self._category.value
+        else:
+            low, high = self._made.design.prior.domain
+            told = min(max(told, low), high)
+        _update(self._one, charts.reports_of(mechanism, told, self._ink))
 
     def _show_rivals(self, found: Rivals, of: str) -> None:
         question = QUESTIONS[of]
-        error = units_label(question.error, self._prior.units if question.in_units else "")
+        units = self._prior.units if isinstance(self._prior, Prior) and question.in_units else ""
+        error = units_label(question.error, units)
         _update(self._rivals, charts.rivals(found, self._ink, error))
 
     def _show_trial(self, found: Trial | Shares, of: str) -> None:
         if isinstance(found, Shares):
-            _update(self._many, charts.shares(found, self._ink, self._prior.units))
+            units = self._prior.units if isinstance(self._prior, Prior) else ""
+            _update(self._many, charts.shares(found, self._ink, units))
+            shares = "categories" if of == "categories" else "shares of values below a cut"
             self._found.text = (
-                f"{found.people:,} simulated people report. Of {found.cuts.size} shares of values below a cut, the "
-                f"intervals of {found.inside} hold the true share."
+                f"{found.people:,} simulated people report. Of {len(found.of)} {shares}, the intervals of "
+                f"{found.inside} hold the true share."
             )
             return
         _update(self._many, charts.convergence(found, self._ink))
@@ -341,6 +393,8 @@ def _sentence(made: Answer, units: str) -> str:
     begins = f"With epsilon {made.design.epsilon:.4g} and {made.n:,} people the"
     if made.of == "distribution":
         return f"{begins} 95% interval of a share of values below a cut is +-{made.error:.3g}, on average over cuts."
+    if made.of == "categories":
+        return f"{begins} standard error of a category's share is {made.error:.3g}, the root mean square of all."
     if made.of == "median":
         error = units_label(f"{made.error:.4g}", units)
         return f"{begins} 95% interval of the median is +-{error}, where reports are many."

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...mechanisms.budget import check_epsilon
 from ...mechanisms.errors import InputError
+from ..priors.categorical import CategoricalPrior
 from ..priors.prior import Prior
 from .questions import QUESTIONS
 
@@ -47,6 +48,8 @@ class State:
         Range of the drawn values.
     units : str
         Of the drawn values.
+    names : tuple of str
+        The drawn categories, 2 to 13 of them, where these are asked for; the first heights are theirs.
     of : str
         The question, one of `QUESTIONS`.
     n : int
@@ -73,6 +76,7 @@ class State:
     low: float = 0.0
     high: float = 100.0
     units: str = ""
+    names: tuple[str, ...] = ("tea", "coffee", "water", "juice", "other")
     of: str = "mean"
     n: int = 10_000
     epsilon: float = 1.0
@@ -85,6 +89,12 @@ class State:
             )
         if not (np.isfinite([self.low, self.high]).all() and self.low < self.high):
             raise InputError(f"the range must be two numbers, the smaller first, got {self.low!r} and {self.high!r}")
+        if not 2 <= len(set(self.names)) == len(self.names) <= BARS or not all(map(_is_name, self.names)):
+            raise InputError(
+                f"categories must be 2 to {BARS} different names without a comma, got {', '.join(self.names)!r}"
+            )
+        if self.of == "categories" and not any(self.heights[: len(self.names)]):
+            raise InputError("some category must be drawn, got heights of 0 alone: raise one")
         if self.of not in QUESTIONS:
             raise InputError(f"the question must be one of {', '.join(QUESTIONS)}, got {self.of!r}")
         if not 2 <= self.n <= MOST_USERS:
@@ -93,9 +103,17 @@ class State:
             raise InputError(f"a seed must be 0 or more, got {self.seed!r}")
         check_epsilon(self.epsilon)
 
+    def drawn(self) -> Prior | CategoricalPrior:
+        """Return the drawn prior of the question; public."""
+        return self.categorical_prior() if self.of == "categories" else self.prior()
+
     def prior(self) -> Prior:
-        """Return the drawn prior, on `KNOTS` knots; public."""
+        """Return the drawn prior of numbers, on `KNOTS` knots."""
         return _drawn(self.heights, self.low, self.high, self.units)
+
+    def categorical_prior(self) -> CategoricalPrior:
+        """Return the drawn prior over the categories."""
+        return _drawn_categories(self.names, self.heights[: len(self.names)])
 
     def query(self, *, drawn: bool = True) -> str:
         """Return the choices that differ from the usual ones as an address has them.
@@ -109,6 +127,8 @@ class State:
         told = {name: getattr(self, name) for name in names if getattr(self, name) != getattr(_USUAL, name)}
         if "heights" in told:
             told["heights"] = "-".join(map(str, self.heights))
+        if "names" in told:
+            told["names"] = ",".join(self.names)
         return urlencode(told)
 
     @classmethod
@@ -138,7 +158,12 @@ def _drawn(heights: tuple[int, ...], low: float, high: float, units: str) -> Pri
     return Prior.on_knots(np.linspace(low, high, KNOTS), weights, source="public", units=units)
 
 
-DRAWN = ("heights", "low", "high", "units")
+@lru_cache(maxsize=64)
+def _drawn_categories(names: tuple[str, ...], heights: tuple[int, ...]) -> CategoricalPrior:
+    return CategoricalPrior(names, heights)
+
+
+DRAWN = ("heights", "low", "high", "units", "names")
 """What belongs to a drawn prior alone."""
 
 
@@ -146,9 +171,25 @@ def _heights(text: str) -> tuple[int, ...]:
     return tuple(int(each) for each in text.split("-"))
 
 
+def names_in(text: str) -> tuple[str, ...]:
+    """Return the names that a reader typed, with commas between them.
+
+    Example
+    -------
+    >>> names_in("tea, coffee,")
+    ('tea', 'coffee')
+    """
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _is_name(name: str) -> bool:
+    return bool(name.strip()) and "," not in name and name.isprintable()
+
+
 _USUAL = State()
 _READ: dict[str, Callable[[str], Any]] = {
-    "heights": _heights, "low": float, "high": float, "units": str, "of": str, "n": int, "epsilon": float, "seed": int
+    "heights": _heights, "low": float, "high": float, "units": str, "names": names_in, "of": str, "n": int,
+    "epsilon": float, "seed": int,
 }  # fmt: skip
 _KINDS: dict[str, str] = {
     "n": "a whole number", "seed": "a whole number", "low": "a number", "high": "a number", "epsilon": "a number",

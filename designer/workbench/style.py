@@ -21,6 +21,7 @@ body { --q-primary: #1f5fbf !important; }
 .bench .pair > div { min-width: 0; }
 .bench .bars { display: flex; justify-content: space-between; height: 130px; max-width: 700px; padding: 8px 12px; }
 .bench .bars .q-slider { width: 16px; height: 110px; }
+.bench .wide { max-width: 700px; }
 .bench .slide { flex-wrap: nowrap !important; }
 .bench .slide .q-slider { flex: 1 1 auto; padding: 0 10px; }
 .bench .slide .q-field { width: 110px; flex: none; }

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...mechanisms.categorical.table import CategoricalTable
 from .questions import QUESTIONS
 from .state import BARS, KNOTS, State
 
@@ -73,14 +74,14 @@ def error(value):
 
 
 made = design(prior, epsilon, objective={objective})
-save_table(made.mechanism.without_prior(), "mech.json")
+{save}
 
-rows = compare(prior, [epsilon], objective={objective})
+rows = {compare}
 bound = next(row.{bound} for row in rows if row.{bound} is not None)
 known = sorted((row.{value}, row.method) for row in rows if row.{value} is not None)
 
 rng, people = np.random.default_rng(seed), min(n, 100_000)
-values = rng.choice(prior.knots, people, p=prior.weights)
+values = rng.choice({values}, people, p=prior.weights)
 counts = count(made.mechanism, made.mechanism.sample(values, rng))
 {trial}
 
@@ -88,7 +89,7 @@ print(json.dumps({{
     "epsilon": epsilon,
     "n": n,
     "of": {of!r},
-    "error": error(made.{value}),
+    "error": error(made.{of_design}),
     "least_error": error(bound),
     "beliefs": {{str(before): float(most_believed(before, epsilon)) for before in BELIEFS}},
     "one_poisoner": {poisoner},
@@ -106,9 +107,15 @@ trial = {{
     "high": float(interval.high),
 }}"""
 
+_NUMBERS = {
+    "save": 'save_table(made.mechanism.without_prior(), "mech.json")',
+    "values": "prior.knots",
+    "of_design": "value",
+}
 _ASKED = {
     "mean": {
-        "room": "optldp.designer", "objective": "Variance()", "value": "expected_variance", "bound": "expected_bound",
+        "room": "optldp.designer", "objective": "Variance()", "bound": "expected_bound",
+        "value": "expected_variance", "of_design": "expected_variance",
         "error": "math.sqrt(value / n)", "poisoner": "float(influence(made.mechanism).times_n[0]) / n",
         "trial": "estimate = estimate_mean(counts)\n" + _OF_ONE.format(truth="values.mean()"),
     },
@@ -128,6 +135,15 @@ trial = {"simulated": people, "shares": len(cuts), "inside": inside}""",
         "trial": "estimate = estimate_distribution(counts).quantile(0.5)\n"
         + _OF_ONE.format(truth="prior.knots[np.searchsorted(np.cumsum(prior.weights), 0.5)]"),
     },
+    "categories": {
+        "room": "optldp.designer", "objective": "Frequencies()", "value": "error", "bound": "lower_bound",
+        "error": "math.sqrt(value / (n * len(prior.categories)))", "poisoner": "None", "of_design": "value",
+        "save": 'save_bundle(made.mechanism, "mech.json")', "values": "np.array(prior.categories.labels)",
+        "trial": """estimate = estimate_frequencies(counts)
+told = estimate.interval()
+inside = int(((told.low <= prior.weights) & (prior.weights <= told.high)).sum())
+trial = {"simulated": people, "shares": len(prior.categories), "inside": inside}""",
+    },
 }  # fmt: skip
 """What a script says of each question."""
 
@@ -137,43 +153,67 @@ _DRAWN = """prior = Prior.on_knots(
     source="public", units={units!r},
 )  # drawn, and public"""
 
+_NAMED = "prior = CategoricalPrior({names!r}, {heights!r})  # drawn, and public"
+
+_READ_NAMED = "prior = CategoricalPrior.from_column({data!r}, {column!r})  # none of its cells stands here"
+
 _READ = """values = read_column({data!r}, {column!r})  # none of them stands here
 prior = Prior.from_data(values, knots={knots}, domain={domain!r}, source={source!r})"""
 
 
 def script(state: State, source: Source | None, name: str = "workbench.py") -> str:
     """Return a Python script that computes every number of the page and writes the table; without any value."""
-    question, asked = QUESTIONS[state.of], _ASKED[state.of]
-    estimator = "estimate_mean, influence" if state.of == "mean" else "estimate_distribution"
-    imports = [f"from optldp import Prior, compare, count, design, {estimator}, save_table"]
-    if source is None:
-        prior = _DRAWN.format(
-            low=state.low, high=state.high, knots=KNOTS, bars=BARS, heights=state.heights, units=state.units
-        )
+    question, asked = QUESTIONS[state.of], _NUMBERS | _ASKED[state.of]
+    compared = f"compare(prior, [epsilon], objective={asked['objective']})"
+    if state.of == "categories":
+        compared, names = "compare_categorical(prior.weights, epsilon)", "CategoricalPrior, count, design"
+        imports = [
+            f"from optldp import {names}, estimate_frequencies, save_bundle",
+            "from optldp.designer import compare_categorical",
+        ]
     else:
-        prior = _READ.format(
-            data=source.data, column=source.column, knots=KNOTS, domain=source.domain,
-            source="public" if source.public else "sensitive",
-        )  # fmt: skip
+        estimator = "estimate_mean, influence" if state.of == "mean" else "estimate_distribution"
+        imports = [f"from optldp import Prior, compare, count, design, {estimator}, save_table"]
+    if source is not None and state.of != "categories":
         imports.append("from optldp.estimators.reading.columns.number_cells import read_column")
-    if question.knots is not None:
-        prior += f"\nprior = prior.on({question.knots})  # of the design"
     if state.of == "median":
         imports.append("from optldp.solvers.lengths.length_program import RADIUS")
     return _SCRIPT.format(
-        name=name, imports="\n".join(imports), prior=prior, epsilon=state.epsilon, n=state.n, seed=state.seed,
-        of=state.of, error_is=f"Return the error: {question.error}.",
+        name=name, imports="\n".join(imports), prior=_prior(state, source), epsilon=state.epsilon, n=state.n,
+        seed=state.seed, of=state.of, error_is=f"Return the error: {question.error}.", compare=compared,
         objective_name=asked["objective"].partition("(")[0], **asked,
     )  # fmt: skip
 
 
+def _prior(state: State, source: Source | None) -> str:
+    """Return the lines that make the prior of a design."""
+    named, knots = state.of == "categories", QUESTIONS[state.of].knots
+    if source is not None:
+        return (_READ_NAMED if named else _READ + _on(knots)).format(
+            data=source.data, column=source.column, knots=KNOTS, domain=source.domain,
+            source="public" if source.public else "sensitive",
+        )  # fmt: skip
+    if named:
+        return _NAMED.format(names=list(state.names), heights=state.heights[: len(state.names)])
+    return (_DRAWN + _on(knots)).format(
+        low=state.low, high=state.high, knots=KNOTS, bars=BARS, heights=state.heights, units=state.units
+    )
+
+
+def _on(knots: int | None) -> str:
+    return "" if knots is None else f"\nprior = prior.on({knots})  # of the design"
+
+
 def table_bytes(made: Design) -> bytes:
-    """Return the table as a JSON file has it, without the prior."""
-    from ...mechanisms.files.table import save_table
+    """Return the table, or the oracle for categories, as a JSON file has it; without the prior."""
+    from ...mechanisms import save_bundle, save_table
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "mech.json")
-        save_table(made.mechanism.without_prior(), path)
+        if isinstance(made.mechanism, CategoricalTable):
+            save_bundle(made.mechanism, path)
+        else:
+            save_table(made.mechanism.without_prior(), path)
         return path.read_bytes()
 
 
@@ -181,4 +221,5 @@ def report(made: Design, n: int) -> str:
     """Return the page that is signed, as `optldp show TABLE --out PAGE.html` writes it; without the prior."""
     from ..report.mechanism_page import mechanism_html
 
-    return mechanism_html(made.mechanism.without_prior(), n=n, name="mech.json")
+    named = isinstance(made.mechanism, CategoricalTable)  # which keeps no prior
+    return mechanism_html(made.mechanism if named else made.mechanism.without_prior(), n=n, name="mech.json")

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..priors.categorical import CategoricalPrior
+
 if TYPE_CHECKING:
+    from ...mechanisms.categorical.table import CategoricalTable
     from ...mechanisms.table.table import TabulatedMechanism
     from ..priors.prior import Prior
     from .answers import Answer, GoOn
@@ -66,22 +69,22 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """Simulated people, and what their reports tell of the shares of values below cuts.
+    """Simulated people, and what their reports tell of shares: of values below cuts, or of categories.
 
     Attributes
     ----------
     people : int
         Reports counted.
-    cuts : (c,) ndarray of float
-        Between the knots.
+    of : tuple of str or (c,) ndarray of float
+        The categories, or cuts between the knots.
     estimate, low, high : (c,) ndarray of float
-        The share of values below each cut, and its 95% interval.
+        The share of values below each cut, or of each category, and its 95% interval.
     truth : (c,) ndarray of float
         Of the prior that people are drawn from.
     """
 
     people: int
-    cuts: np.ndarray
+    of: tuple[str, ...] | np.ndarray
     estimate: np.ndarray
     low: np.ndarray
     high: np.ndarray
@@ -94,11 +97,13 @@ class Shares:
 
     def facts(self) -> dict[str, Any]:
         """Return the numbers that the page shows."""
-        return {"simulated": self.people, "shares": self.cuts.size, "inside": self.inside}
+        return {"simulated": self.people, "shares": len(self.of), "inside": self.inside}
 
 
-def tried(prior: Prior, made: Answer, seed: int, go_on: GoOn = None) -> Trial | Shares:
-    """Try the mechanism of an answer out on what was asked; see `trial` and `shares`."""
+def tried(prior: Prior | CategoricalPrior, made: Answer, seed: int, go_on: GoOn = None) -> Trial | Shares:
+    """Try the mechanism of an answer out on what was asked; see `trial`, `median`, `shares` and `categories`."""
+    if isinstance(prior, CategoricalPrior):
+        return categories(prior, made.design.mechanism, made.n, seed)
     if made.of == "distribution":
         return shares(made.design.prior, made.design.mechanism, made.n, seed)
     if made.of == "median":
@@ -114,7 +119,7 @@ def shares(prior: Prior, mechanism: TabulatedMechanism, n: int, seed: int) -> Sh
     >>> from optldp import Prior, design
     >>> prior = Prior.on_knots([0, 5, 10], [2, 2, 1], source="public")
     >>> found = shares(prior, design(prior, 1.0).mechanism, 5_000, seed=1)
-    >>> found.cuts.tolist(), found.inside
+    >>> found.of.tolist(), found.inside
     ([2.5, 7.5], 2)
     """
     from ...estimators.count_reports import count
@@ -128,6 +133,26 @@ def shares(prior: Prior, mechanism: TabulatedMechanism, n: int, seed: int) -> Sh
     ends = np.array([(each.interval().low, each.interval().high) for each in told], dtype=float)
     values = np.array([each.value for each in told])
     return Shares(people, cuts, values, ends[:, 0], ends[:, 1], np.cumsum(prior.weights)[:-1])
+
+
+def categories(prior: CategoricalPrior, mechanism: CategoricalTable, n: int, seed: int) -> Shares:
+    """Draw people from the prior and reports of theirs, and estimate the shares; arguments as those of `trial`.
+
+    Example
+    -------
+    >>> from optldp import CategoricalPrior, design
+    >>> prior = CategoricalPrior("abc", [2, 2, 1])
+    >>> categories(prior, design(prior, 1.0).mechanism, 5_000, seed=1).inside
+    3
+    """
+    from ...estimators.count_reports import count
+    from ...estimators.frequencies.estimation import estimate_frequencies
+
+    rng, people = np.random.default_rng(seed), min(n, MOST)
+    labels = np.array(prior.categories.labels)
+    found = estimate_frequencies(count(mechanism, mechanism.sample(rng.choice(labels, people, p=prior.weights), rng)))
+    ends = found.interval()
+    return Shares(people, prior.categories.labels, found.value, ends.low, ends.high, prior.weights)
 
 
 def median(prior: Prior, mechanism: TabulatedMechanism, n: int, seed: int, go_on: GoOn = None) -> Trial:

@@ -37,6 +37,7 @@ class TestImports:
         assert "numpy" in loaded
         assert loaded.isdisjoint((*HEAVY, "typer", "rich"))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("arguments", [["--help"], ["design", "--help"], ["compare", "--help-all"]])
     def test_help_waits_for_nothing_heavy(self, arguments):
         code = f"sys.argv = ['optldp', *{arguments!r}]\nfrom optldp.designer.command_line import main\n"
@@ -44,7 +45,7 @@ class TestImports:
         assert "typer" in loaded
         assert loaded.isdisjoint((*HEAVY, "numpy", "rich"))
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_column_goes_there_and_back_without_what_others_need(self, tmp_path):
         """Each of these takes from a tenth of a second to a whole one to load."""
         people, made, reports = (str(tmp_path / name) for name in ("people.csv", "mech.json", "reports.csv"))
@@ -273,6 +274,7 @@ class TestInterruption:
         assert done.stderr == "optldp: error: the problem must fit in memory: use fewer --knots, or a smaller file\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["json", "npz"])
 @pytest.mark.parametrize("data", ["csv", "parquet"])
 def test_the_whole_loop_ends_near_the_true_mean(optldp, form, data):

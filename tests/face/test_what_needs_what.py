@@ -37,6 +37,7 @@ def all_but(*allowed: str) -> str:
     return f"not in {{*sys.stdlib_module_names, 'optldp', *{allowed}}}"
 
 
+@pytest.mark.slow
 def test_mechanisms_need_numpy_alone(tmp_path):
     """And can be drawn from, by a secret too, with every public name loaded."""
     code = """
@@ -123,7 +124,7 @@ print("done")
     assert seen(f"in {FOR_DESIGNS | EXTRAS}", code, tmp_path).splitlines()[-1] == "done"
 
 
-def test_each_extra_that_users_install_has_a_command_in_ci():
+def test_each_extra_that_users_install_has_a_command_that_runs_every_night():
     """`.ci/extras` runs it where nothing else is installed; the others are for those who work on optldp."""
     root = Path(__file__).parents[2]
     extras = set(tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"])
@@ -131,4 +132,4 @@ def test_each_extra_that_users_install_has_a_command_in_ci():
     tried = re.findall(r"^extras=\((.*)\)$", script, re.MULTILINE)[0].split()
     assert set(tried) == extras - {"docs", "test", "rivals", "mutation", "release", "dev"}
     assert all(f"    {extra})" in script for extra in tried)
-    assert ".ci/extras" in (root / ".ci" / "run").read_text()
+    assert ".ci/extras" in (root / ".github" / "workflows" / "nightly.yml").read_text()

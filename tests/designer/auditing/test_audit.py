@@ -54,7 +54,7 @@ def test_the_real_sampler_passes_and_most_of_its_epsilon_is_seen(method):
     assert found.foreign == 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_sampler_without_noise_is_caught_with_few_samples():
     """Whoever reports the truth is at an infinite epsilon."""
     found = audit(exact(FAMILIES["grr"](KNOTS, 1.0)), lambda x: x, samples=4000)
@@ -62,7 +62,8 @@ def test_a_sampler_without_noise_is_caught_with_few_samples():
     assert found.lower_bound > 3
 
 
-@pytest.mark.parametrize("audits", [4, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("audits", [4, pytest.param(20, marks=pytest.mark.nightly)])
 def test_no_more_audits_fail_by_chance_than_the_confidence_allows(audits):
     """Audits of a sampler exactly at its epsilon, at confidence 0.8: at most a fifth of them may fail."""
     table = exact(duchi([0.0, 1.0], 0.5))
@@ -90,7 +91,7 @@ def test_the_bound_fails_no_more_often_than_its_risk():
     assert 0.05 * 2000 < above < stats.binom(2000, 0.1).ppf(0.999)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_pair_that_differs_is_found_among_many():
     """Only knots 3 and 4 differ: by a factor of two at one output."""
     matrix = np.full((6, 3), 1 / 3)
@@ -143,7 +144,7 @@ def test_what_a_bundle_has_no_use_for_is_refused():
 class TestOtherPromises:
     """What is claimed per unit is held against the distance of two inputs; what has a delta is for `verify`."""
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_privacy_per_unit_is_claimed_of_knots_by_their_distance(self):
         """The real sampler passes; one of twice the budget per unit does not, at any two neighbours."""
         counts = np.arange(5)
@@ -153,7 +154,7 @@ class TestOtherPromises:
         assert not found.ok
         assert found.epsilon == 0.5 * abs(found.inputs[0] - found.inputs[1]) < found.lower_bound
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize("name", ["sensitive", "blocks"])
     def test_what_is_promised_of_pairs_is_claimed_of_each_by_itself(self, name):
         """A sampler that keeps what the others may be told passes; one of twice the budgets does not."""
@@ -165,7 +166,7 @@ class TestOtherPromises:
         first, second = (int(np.flatnonzero(table.knots == value)[0]) for value in found.inputs)
         assert found.epsilon == table.promise.limits(table.knots)[first, second] < found.lower_bound
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_report_that_only_other_values_have_is_no_breach_of_a_sensitive_ones_promise(self):
         """One of the two orders of a pair is promised, and the other is not."""
         promise = Sensitive(1.0, [True, True, False])

@@ -36,7 +36,7 @@ def test_the_planted_fault_is_caught(name):
     assert found.draws <= fault.samples
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", [name for name, fault in FAULTS.items() if fault.learned])
 def test_what_only_a_classifier_sees_is_missed_without_one_and_said_not_to_be_tried(name, monkeypatch):
     """The same reports as above, and scikit-learn as if it were not installed."""

@@ -61,7 +61,7 @@ def without_learning(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_real_sampler_passes(optldp, table):
     done = optldp("audit", table, "--samples", "2e5", "--confidence", 0.999999, "--json")
     assert done.exit_code == 0
@@ -73,7 +73,7 @@ def test_the_real_sampler_passes(optldp, table):
     assert 190_000 < found["draws"] <= 200_000
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_claim_a_tenth_too_small_is_exit_code_1(optldp, table):
     done = optldp("audit", claiming(table, 0.9), "--samples", "1e6", "--seed", 3, "--json")
     assert done.exit_code == 1
@@ -88,7 +88,7 @@ def test_the_text_says_what_was_found_and_what_was_tried(optldp, table):
         assert words in text.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_without_scikit_learn_the_audit_says_so(optldp, table, monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn", None)
     done = optldp("audit", table, "--samples", 5000)
@@ -97,7 +97,7 @@ def test_without_scikit_learn_the_audit_says_so(optldp, table, monkeypatch):
     assert "tried        learned by a classifier" in optldp("audit", table, "--samples", 5000).stdout
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_seed_repeats_the_audit(optldp, table):
     arguments = ["audit", table, "--samples", 20_000, "--seed", 1, "--json"]
     assert optldp(*arguments).stdout == optldp(*arguments).stdout
@@ -112,7 +112,7 @@ def test_a_bundle_is_audited(optldp, here):
     assert "\x1b" not in done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("without_learning")
 def test_a_sampler_behind_a_pipe_is_audited(optldp, table):
     command = client(table)
@@ -123,7 +123,7 @@ def test_a_sampler_behind_a_pipe_is_audited(optldp, table):
     assert found["lower_bound"] > 0.2  # of 1; the reports are drawn anew each time
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_bundle_behind_a_pipe_is_audited(optldp, here):
     save_bundle(basic_rappor(["cook", 'the "chef"', "nurse"], 1.0), "jobs.json")
     command = client(Path("jobs.json"), code=ENCODER)

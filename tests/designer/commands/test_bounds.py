@@ -45,7 +45,7 @@ def expected(**options) -> tuple[Prior, list[float]]:
 
 
 class TestReport:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_it_is_the_page_of_the_librarys_bounds(self, run):
         done = run(*INCOME, *QUICK, "--units", "EUR", "--out", "report.html")
         assert done.exit_code == 0
@@ -58,7 +58,7 @@ class TestReport:
         assert Path("report.html").read_text("utf-8") == page
         assert done.stdout.splitlines()[-1] == "report: report.html"
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_the_command_it_shows_makes_it_again(self, run, plain):
         options = ("--uniform-share", 0.01, "--tolerance", 1e-4, "--at", 2, "--public", "--drop-missing")
         options += ("--units", "a b's")
@@ -96,7 +96,7 @@ class TestReport:
         assert run(*INCOME, *many, "--out", "report.html").stderr == f"{written}\n"
         assert "Few knots." not in Path("report.html").read_text()
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_budgets_may_be_repeated(self, run, plain):
         once = json.loads(run(*INCOME, *QUICK, "--json").stdout)["rows"]
         others = [word for place, word in enumerate(QUICK) if place not in (3, 4)]
@@ -105,7 +105,7 @@ class TestReport:
 
 
 class TestOutput:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_json_has_every_row_and_nothing_else_is_on_stdout(self, run):
         found = json.loads(run(*INCOME, *QUICK, "--json").stdout)
         prior, budgets = expected()
@@ -116,7 +116,7 @@ class TestOutput:
             assert told | {"seconds": 0} == vars(row) | said
         assert found["report"] is None
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_the_table_has_the_optimum_and_the_best_closed_form(self, run):
         lines = run(*INCOME, *QUICK).stdout.splitlines()
         prior, budgets = expected()
@@ -139,13 +139,13 @@ class TestOutput:
         assert "cases failed, the first" in done.stderr
         assert "cases failed." in Path("report.html").read_text("utf-8")
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_rows_are_kept_in_the_results_file(self, run, monkeypatch):
         first = run(*INCOME, *QUICK, "--json", "--results", "rows.jsonl").stdout
         monkeypatch.setattr("optldp.designer.comparison.bounds.solve_budget", None)
         assert run(*INCOME, *QUICK, "--json", "--results", "rows.jsonl").stdout == first
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_several_columns_are_a_folder_of_reports_with_an_index(self, run, plain):
         Path("two.csv").write_text("a/b,c\n" + "".join(f"{i % 7},{i}\n" for i in range(40)))
         words = ("two.csv", "--attribute", "a/b=0:6", "--attribute", "c=0:39", "--epsilon", 1, "--method", "duchi")
@@ -160,7 +160,7 @@ class TestOutput:
         assert "must be empty" in run(*words, "--out", "both").stderr
         assert "for one column, not for attributes" in run(*words, "--column", "c").stderr
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_values_on_few_steps_have_these_as_their_knots(self, run):
         Path("days.csv").write_text("day\n" + "".join(f"{i % 7}\n" for i in range(70)))
         words = ("days.csv", "--column", "day", "--range", 0, 6, "--epsilon", 1, "--method", "duchi", "--json")

@@ -37,13 +37,14 @@ def test_the_budget_of_an_error_and_the_error_of_a_budget(optldp, prior, of):
     assert (error["least_epsilon"], error["table"]) == (None, None)
 
 
+@pytest.mark.slow
 def test_a_method_is_told_as_design_tells_it(optldp, prior):
     found = json.loads(optldp(*PLAN, "--epsilon", 1, "--method", "ptt:eta=2.5", "--json").stdout)
     plan = plan_error(prior, 5000, 1.0, method=ClosedForm("ptt", eta=2.5))
     assert (found["method"], found["predicted_error"]) == ("ptt", plan.predicted_error)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_objective_is_what_the_library_is_asked(optldp, prior):
     robust = ("--objective", "robust:tv,radius=0.1")
     for chosen, objective in (
@@ -56,7 +57,7 @@ def test_the_objective_is_what_the_library_is_asked(optldp, prior):
         assert (found["least_error"], found["least_epsilon"]) == (plan.least_error, None)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_same_of_frequencies(here, optldp):
     """The file's labels are the categories; the mechanism that is written is the plan's."""
     (here / "jobs.csv").write_text("job\n" + "a\n" * 60 + "b\n" * 30 + "c\n" * 10)
@@ -157,6 +158,7 @@ def test_questions_are_planned_by_their_own_tables(optldp, tmp_path):
         assert said in done.output
 
 
+@pytest.mark.slow
 def test_design_takes_a_question_for_its_objective(optldp, tmp_path):
     prior = tmp_path / "p.csv"
     prior.write_text("value,weight\n" + "".join(f"{x},{1 + x % 3}\n" for x in range(5)))

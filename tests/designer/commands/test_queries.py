@@ -46,7 +46,7 @@ def test_queries_of_categories_and_of_several_services(optldp, refusal, tmp_path
     assert abs(both["value"][0] - 1) < 4 * both["std_error"][0]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_estimate_says_where_another_table_would_have_told_far_more(optldp, tmp_path):
     """Of a share by the table for the mean, not by its own."""
     prior, values = tmp_path / "p.csv", tmp_path / "v.csv"

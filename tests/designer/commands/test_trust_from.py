@@ -23,7 +23,7 @@ def years(here):
         (here / f"{name}.csv").write_text("pay\n" + "\n".join(map(str, values)) + "\n")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_design_trusts_as_much_as_was_measured_and_says_what_that_rests_on(optldp):
     known = measure_trust(OLDER, OLD, knots=41, domain=(0, 100))
     done = optldp(*DESIGN, *FROM, "--out", "m.json")
@@ -37,7 +37,7 @@ def test_a_design_trusts_as_much_as_was_measured_and_says_what_that_rests_on(opt
     assert same | {"seconds": said["seconds"]} == said
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_both_pictures_are_drawn(optldp, here):
     assert optldp(*DESIGN, "--trust", 2, "--plot", "clips.png", "--out", "m.json").exit_code == 0
     assert optldp("show", "m.json", "--plot", "bias.svg").exit_code == 0
@@ -45,7 +45,7 @@ def test_both_pictures_are_drawn(optldp, here):
     assert "bias of one report" in (here / "bias.svg").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_comparison_is_the_library_s_and_shows_where_each_cuts(optldp):
     words = ("compare", *RANGE, "--epsilon", 1, "--knots", 11, "--method", "duchi", "--method", "optimal")
     error = ("--objective", "error", "--n", 20_000, "--trust", 2)
@@ -63,7 +63,7 @@ def test_a_comparison_is_the_library_s_and_shows_where_each_cuts(optldp):
     assert "epsilon 1, optimal: with 20,000 people: mean within " in shown.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_plan_finds_the_users_that_an_error_takes(optldp):
     said = found(optldp, "plan", *RANGE, "--epsilon", 1, "--error", 2, "--knots", 11, "--method", "duchi")
     assert said["users"] == plan_users(PRIOR, 1.0, 2.0, method="duchi").users

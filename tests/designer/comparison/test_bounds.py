@@ -36,13 +36,13 @@ def failing_result() -> BoundsResult:
 
 
 class TestNumbers:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_rows_are_those_of_a_sweep(self):
         rows = sweep({"prior": PRIOR}, EPSILONS, METHODS).rows
         found = [row for budget in small_result().budgets for row in budget.rows]
         assert found == list(rows)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize("epsilon", EPSILONS)
     def test_the_minimax_is_the_design_of_least_worst_case(self, epsilon):
         row, made = (
@@ -80,7 +80,7 @@ class TestNumbers:
             assert ranked == sorted(ranked)
             assert {row.method for row in budget.closed_forms} == {"laplace", "duchi", "hybrid"}
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_the_result_does_not_depend_on_order_or_workers(self):
         with joblib.parallel_config(backend="threading", n_jobs=2):
             again = bounds(PRIOR, [2.0, 0.5, 1.0, 0.5], methods=reversed(METHODS))
@@ -168,6 +168,7 @@ class TestFailures:
         assert found.budgets[0].minimax.solved
         assert found.detail.failures == {"optimal": "no such luck", "duchi": "no such luck"}
 
+    @pytest.mark.slow
     def test_a_minimax_that_fails_stops_nothing(self, monkeypatch):
         def refuse(*arguments, **options):
             raise InputError("no such luck")
@@ -210,7 +211,7 @@ class TestInterruptions:
         monkeypatch.setattr(bounds_computation, "solve_budget", watched)
         return seen
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_after_one_only_the_rest_is_computed(self, tmp_path, solved):
         def stop(done, total, what):
             if done == 2:
@@ -226,7 +227,7 @@ class TestInterruptions:
         assert solved == EPSILONS[2:]
         assert again.rows == small_result().rows
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_fewer_methods_are_taken_from_the_file_and_more_are_computed(self, tmp_path, solved):
         file = tmp_path / "bounds.jsonl"
         bounds(PRIOR, [1.0], methods=["laplace", "duchi"], results=file)
@@ -237,7 +238,7 @@ class TestInterruptions:
         assert solved == [1.0, 1.0]
         assert more.rows == (*small_result().at(1.0).rows, small_result().at(1.0).minimax)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_failures_are_kept_too(self, tmp_path, solved):
         file = tmp_path / "bounds.jsonl"
         methods = failing_result().methods
@@ -245,7 +246,7 @@ class TestInterruptions:
             assert bounds(FAR_AWAY, [1e-3, 1.0], methods=methods, results=file).rows == failing_result().rows
         assert sorted(solved) == [1e-3, 1.0]
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_line_without_its_end_is_dropped(self, tmp_path, solved):
         file = tmp_path / "bounds.jsonl"
         bounds(PRIOR, [0.5, 1.0], methods=["duchi"], results=file)

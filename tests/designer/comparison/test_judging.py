@@ -37,7 +37,7 @@ def result():
     return bounds(PRIOR, [0.5, 1.0, 2.0], methods=METHODS, objectives=[ROBUST, INFORMED])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_best_is_the_design_for_the_criterion():
     for epsilon in (0.5, 2.0):
         (robust,) = (row for row in result().by(ROBUST) if row.method == "robust" and row.epsilon == epsilon)
@@ -93,7 +93,7 @@ def test_a_radius_that_contains_everything_and_two_of_a_kind_are_refused():
         bounds(PRIOR, [1.0], objectives=[ROBUST, Guarantee(RelativeAmbiguity(0.1))])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_results_are_taken_up_with_their_criteria_only(tmp_path):
     file, done = tmp_path / "bounds.jsonl", []
     first = bounds(PRIOR, [1.0, 2.0], methods=METHODS, objectives=[ROBUST], results=file)

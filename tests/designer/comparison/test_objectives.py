@@ -35,7 +35,7 @@ def ranked(rows):
     return [row.method for row in sorted(rows, key=lambda row: row.value)]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("objective", OBJECTIVES, ids=lambda objective: objective.label)
 def test_what_decides_is_what_design_solves_for(objective):
     for row in compare(PRIOR, [1.0], methods=FEW, objective=objective):
@@ -85,6 +85,7 @@ def test_a_biased_table_is_not_judged_by_its_variance_nor_are_closed_forms_fitte
     assert all(row.ratio_to_optimal is None or row.ratio_to_optimal > 0.999 for row in rows.values())
 
 
+@pytest.mark.slow
 def test_the_worst_case_ranks_otherwise_than_the_expected_variance():
     """Piecewise is good where these values are, in the middle; hybrid is level."""
     found = compare(PRIOR, [1.0], methods=FEW, objectives=[WorstCase()])

@@ -50,12 +50,12 @@ def refusal(*arguments, **options) -> str:
 class TestRows:
     """What a row says, and in which order rows stand."""
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_there_is_a_row_for_every_prior_budget_and_method_in_order(self, table):
         expected = itertools.product(sorted(PRIORS), sorted(EPSILONS), ["expected"], METHODS)
         assert [row.key for row in table.rows] == list(expected)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_row_says_what_compare_and_design_say(self, table):
         rows = {row.key: row for row in table.rows}
         for name, prior in PRIORS.items():
@@ -73,12 +73,12 @@ class TestRows:
             made = design(PRIORS["skewed"], 1.0, method=row.method, uniform_share=0.2, tolerance=1e-2, exact=False)
             assert (row.expected_variance, row.relative_gap) == (made.expected_variance, made.gap)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_the_table_does_not_depend_on_the_order_of_the_arguments(self, table):
         shuffled = dict(reversed(PRIORS.items()))
         assert sweep(shuffled, [0.5, 2.0, 0.5], [*reversed(METHODS), "duchi"]) == table
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_the_optimum_is_solved_once_per_prior_and_budget(self, monkeypatch):
         solved = watched_optima(monkeypatch)
         sweep(PRIORS, [*EPSILONS, 0.5])
@@ -160,7 +160,7 @@ class TestWorkers:
         with joblib.parallel_config(backend=backend, n_jobs=2):
             assert sweep(PRIORS, EPSILONS) == table
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_dask_cluster_does_and_takes_up_where_another_backend_stopped(self, table, tmp_path):
         file = tmp_path / "sweep.jsonl"
         sweep(PRIORS, EPSILONS[:1], FEW, results=file)
@@ -183,6 +183,7 @@ class TestWorkers:
             )
         assert seen == [1, 2, 3, 4, 5, 6]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("backend", ["sequential", "threading"])
     def test_each_worker_has_one_thread_and_the_process_gets_its_own_back(self, backend, monkeypatch):
         real, seen, both = judging.solve_methods, [], threading.Barrier(2)

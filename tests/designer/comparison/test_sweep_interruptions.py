@@ -117,7 +117,7 @@ def test_a_finished_sweep_computes_nothing(tmp_path, monkeypatch):
     assert fewer.rows == tuple(row for row in first.rows if row.epsilon == 0.5 and row.method == "duchi")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_wider_sweep_adds_to_a_narrower_one(table, tmp_path):
     file = tmp_path / "sweep.jsonl"
     sweep(PRIORS, [0.5], ["duchi"], results=file)
@@ -126,6 +126,7 @@ def test_a_wider_sweep_adds_to_a_narrower_one(table, tmp_path):
     assert len(told) == len(table.rows) - len(PRIORS)
 
 
+@pytest.mark.slow
 def test_rows_are_kept_as_soon_as_they_are_there(tmp_path, monkeypatch):
     file, real, first_told = tmp_path / "sweep.jsonl", judging.solve_methods, threading.Event()
     lines = []

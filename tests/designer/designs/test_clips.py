@@ -35,7 +35,7 @@ def test_noise_rises_bias_falls_and_without_a_clip_there_is_none():
     assert all(error.rmse == pytest.approx(np.hypot(error.noise, error.bias_bound)) for error in errors)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_tail_at_the_other_side_is_the_mirror_image():
     one, other = clip_curve(made()), clip_curve(made(WEIGHTS[::-1]))
     assert other.end == "low"

@@ -59,7 +59,7 @@ class TestChoice:
             2, len(made.evidence.choices)
         )
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_it_moves_downhill_from_where_the_closed_forms_point(self, monkeypatch):
         """Screening that prefers one attribute at budgets where three are best."""
         from optldp.designer.designs import several_attributes as module
@@ -124,6 +124,7 @@ class TestChoice:
 
 
 class TestDesign:
+    @pytest.mark.slow
     @pytest.mark.parametrize("sampled", [1, 2, 3])
     def test_a_number_that_is_given_is_kept(self, sampled):
         made = design(Attributes(priors(5), sampled=sampled), 2.0, method="duchi")
@@ -164,6 +165,7 @@ class TestDesign:
         assert (np.abs(means.mean(axis=0) - truth) < 4 * np.sqrt(expected / 600)).all()
         np.testing.assert_allclose(((means - truth) ** 2).mean(axis=0), expected, rtol=5 * math.sqrt(2 / 600) + 0.01)
 
+    @pytest.mark.slow
     def test_against_other_priors_it_is_their_weighted_sum(self):
         """Of reports and of values alike, for the tables and the number sampled that there are."""
         given, weights = priors(5), {"age": 1.0, "hours": 2.0, "pay": 1e-6}
@@ -252,7 +254,7 @@ class TestError:
         assert made.against(self.GIVEN) > 0
         assert "biased or not, with as many attributes sampled, has less" in made.summary()
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_the_best_number_is_sampled(self):
         made = design(self.GIVEN, 6.0, objective=Error(5000, FactorAmbiguity(2.0)))
         totals = [design(Attributes(self.GIVEN, sampled=k), 6.0, objective=made.objective).value for k in (1, 2)]

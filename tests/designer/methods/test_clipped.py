@@ -113,7 +113,7 @@ def test_comparisons_build_closed_forms_anew_for_the_error_whatever_decides():
     assert fitted.shift == pytest.approx(made.evidence.shift, abs=1e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_bounds_take_the_error_as_a_criterion_and_a_results_file_keeps_where_it_cuts(tmp_path):
     few, objective = PRIOR.coarsened(KNOTS[::4]), Error(20_000, FactorAmbiguity(2.0))
     asked: Any = {"methods": ["optimal", "duchi"], "objectives": [objective], "results": tmp_path / "kept.jsonl"}

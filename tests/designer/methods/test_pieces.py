@@ -103,7 +103,7 @@ def test_the_gap_closes_as_pieces_are_added():
     assert chain.value(table) == pytest.approx(chain.floors[-1].objective, rel=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_worst_case_is_between_ptts_and_the_minimax():
     made = checked(design(prior_of("exponential"), 1.0, method=Pieces(), objective=WorstCase()))
     assert made.value == made.mechanism.knot_variances.max()
@@ -121,7 +121,7 @@ def test_the_worst_case_knows_no_prior():
     np.testing.assert_allclose(one.evidence.shape.low, other.evidence.shape.low, rtol=1e-3)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_table_is_exact_unless_told_otherwise():
     prior = prior_of("uniform")
     exact, double = (design(prior, 1.0, method=Pieces(2), exact=exact) for exact in (True, False))
@@ -131,7 +131,7 @@ def test_the_table_is_exact_unless_told_otherwise():
     checked(double)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_few_numbers_say_all_of_the_table():
     """Pieces and the window's mass, in the user's units: rows rebuilt from them are the table's."""
     knots = np.linspace(10.0, 30.0, 9)
@@ -160,7 +160,7 @@ def test_a_symmetric_prior_gets_a_symmetric_floor():
     np.testing.assert_allclose(shape.mass, shape.mass[::-1], rtol=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_other_units_give_the_same_mechanism():
     here = design(prior_of("exponential"), 1.0, method=Pieces(2))
     there = design(prior_of("exponential", np.linspace(0, 100, 9)), 1.0, method=Pieces(2))

@@ -171,6 +171,7 @@ def test_randomised_response_errs_least_among_categories() -> None:
     assert made.evidence.remap.tolist() == [0, 1, 2]
 
 
+@pytest.mark.slow
 def test_unbiased_reports_are_unbiased_and_vary_no_less_than_on_free_outputs() -> None:
     made = design(EVEN, 1.0, objective=Loss(unbiased=True), outputs=np.arange(-48, 49) / 16)
     assert verify(made.mechanism).max_abs_bias < 1e-9
@@ -230,7 +231,7 @@ def test_privacy_by_distance_says_nothing_of_categories_and_objectives_of_distri
         design(EVEN, Metric(1.0), objective=Information())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("objective", [Variance(), TradeOff(0.3), WorstCase()], ids=lambda one: one.key)
 @pytest.mark.parametrize("outputs", [None, np.linspace(-3, 3, 49), AtMost(4)], ids=["free", "given", "few"])
 def test_variances_under_promises_of_pairs_are_the_unbiased_squared_loss(objective: Objective, outputs: object) -> None:

@@ -40,6 +40,7 @@ def refusal(*arguments, **options) -> str:
 class TestError:
     """What a budget buys."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
     def test_on_two_knots_it_is_the_closed_form_of_duchi(self, epsilon):
         plan = plan_error(PAIR, 400, epsilon)
@@ -50,6 +51,7 @@ class TestError:
         assert population.predicted_error == pytest.approx(reach / 20, rel=1e-6)
         assert population.least_error == pytest.approx(reach / 20, rel=1e-6)
 
+    @pytest.mark.slow
     def test_the_spread_of_values_between_knots_is_that_of_the_values_not_of_their_rounding(self):
         values = np.random.default_rng(3).uniform(0, 50, 500)
         prior = Prior.from_data(values, knots=3, domain=(0, 50), source="public")
@@ -68,6 +70,7 @@ class TestError:
         assert plan.least_error <= plan.predicted_error * (1 + 1e-12)
         assert plan.least_error == pytest.approx(plan_error(PRIOR, 1000, 1.0).predicted_error, rel=1e-4)
 
+    @pytest.mark.slow
     def test_what_is_certified_is_for_the_prior_as_given_whatever_the_floor(self):
         floored = plan_error(PRIOR, 1000, 1.0, uniform_share=0.5)
         assert floored.least_error == plan_error(PRIOR, 1000, 1.0, uniform_share=0.0).least_error
@@ -164,7 +167,7 @@ class TestEpsilon:
         assert plan.least_epsilon is not None
         assert exact * (1 - 1.01 * PRECISION) <= plan.least_epsilon <= exact * (1 + 1e-9)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize("method", METHODS)
     def test_with_the_budget_ruled_out_no_method_meets_the_target(self, method):
         least = plan_epsilon(PRIOR, 10_000, 0.3, method=method, uniform_share=0.1).least_epsilon
@@ -195,7 +198,7 @@ class TestEpsilon:
         many = plan_epsilon(PAIR, users, math.sqrt(variance / users))
         assert many.epsilon == pytest.approx(one.epsilon, rel=2 * PRECISION)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_it_does_not_depend_on_the_unit(self):
         scaled = Prior.on_knots(1000 * KNOTS - 7, PRIOR.weights, source="public")
         plan = plan_epsilon(PRIOR, 1000, 1.0)
@@ -219,7 +222,7 @@ class TestEpsilon:
 class TestRefusals:
     """One line that says what can be had."""
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_target_beyond_every_mechanism_says_the_best_there_is_and_that_can_be_had(self):
         said = refusal(PRIOR, 10, 1e-6)
         assert "any unbiased mechanism on these knots" in said

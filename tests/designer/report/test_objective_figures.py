@@ -36,7 +36,7 @@ FURTHER = {key: each for key, each in ASKED.items() if key not in ("expected", "
 """Those that a page does not have anyway."""
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_objective_has_a_figure_and_a_sentence_of_its_own():
     found = bounds(PRIOR, [1.0], methods=["duchi"], objectives=list(ASKED.values()))
     figures = objective_figures(found)
@@ -47,7 +47,7 @@ def test_every_objective_has_a_figure_and_a_sentence_of_its_own():
     assert figures[-1].title == "Half as bold"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_page_of_several_has_their_titles_and_no_id_twice():
     asked = [ASKED[key] for key in ("trade-off", "doubled")]
     page = bounds_html(bounds(PRIOR, [1.0], methods=["duchi"], objectives=asked))

@@ -77,7 +77,7 @@ def texts(monkeypatch) -> Callable[[BoundsResult], str]:
 
 
 class TestOnlyAPage:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_it_is_the_same_in_every_run(self):
         assert bounds_html(small_result(), column="income", command="optldp bounds people.csv") == small_page()
 
@@ -94,7 +94,7 @@ class TestOnlyAPage:
                 assert not name.startswith("on")
         assert re.findall(r"url\((?!#)|@import", Page(small_page()).texts["style"]) == []
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_its_policy_allows_its_own_script_and_no_other(self):
         page = Page(small_page())
         policy = next(a["content"] for t, a in page.tags if a.get("http-equiv") == "Content-Security-Policy")
@@ -104,7 +104,7 @@ class TestOnlyAPage:
         assert f"script-src 'sha256-{digest}'" in policy
         assert [tag for tag, _ in page.tags].count("script") == 1
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_names_cannot_become_anything_but_text(self):
         hostile = "</title><script>alert(1)</script><img src=x onerror=alert(1)>\"'&"
         units = '<i>$a$ & $b$</i> " $\\frac{'
@@ -116,7 +116,7 @@ class TestOnlyAPage:
         assert page.texts["pre"] == hostile
         assert units in page.texts["p"]
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_control_characters_are_shown_and_break_no_picture(self):
         page = bounds_html(bounds(replace(PRIOR, units="kg\x01"), [1.0], methods=["duchi"]))
         assert page.count(r"[kg\x01]") >= 3
@@ -150,6 +150,7 @@ class TestWhatItSays:
             assert float(text[8]) == pytest.approx(row.max_log_ratio, rel=1e-8)
             assert text[9] == ("" if row.continuum_bound is None else f"{row.continuum_gap:.1e}")
 
+    @pytest.mark.slow
     def test_a_failed_case_is_in_the_table_with_its_reason_and_counted(self, texts):
         page = texts(failing_result())
         failed = [row[10] for row in Page(page).cells if row and row[2] == ""]
@@ -166,18 +167,20 @@ class TestWhatItSays:
         assert page.count("<strong>Not drawn:</strong> trade-off at weight 1: none either.") == 2
         assert page.count("What this means") == 3
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_failed_cases_are_named_in_the_figures(self):
         """What is drawn is the rest."""
         page = plain(bounds_html(failing_result()))
         assert f"{failing_result().failures[0].method} at ε = 0.001" in page
         assert page.count("What this means") == 7
 
+    @pytest.mark.slow
     def test_a_sensitive_prior_is_warned_of_and_a_public_one_is_not(self, texts):
         warning = "This page is as sensitive as the data."
         assert warning not in small_page()
         assert warning in texts(replace(small_result(), prior=replace(PRIOR, source="sensitive")))
 
+    @pytest.mark.slow
     def test_a_certificate_that_stayed_open_is_named(self, texts):
         first, *others = small_result().budgets
         rows = (replace(first.rows[0], status="gap-open"), *first.rows[1:])

@@ -13,7 +13,7 @@ from optldp.designer.workbench.latest import Latest, Overtaken
 from optldp.designer.workbench.server import Guard, bound_socket
 from optldp.designer.workbench.state import PRESETS, State
 from optldp.designer.workbench.taking import Source, command, script, table_bytes
-from optldp.designer.workbench.trial import shares, trial, tried
+from optldp.designer.workbench.trial import categories, shares, trial, tried
 from optldp.mechanisms import InputError, load_table, verify
 
 CHOSEN = State(heights=PRESETS["two groups"], low=-3.0, high=9.5, units="EUR", n=500, epsilon=1.5, seed=4)
@@ -25,7 +25,19 @@ def test_a_state_goes_through_an_address_and_back():
 
 
 @pytest.mark.parametrize(
-    "query", ["epsilon=-1", "n=1", "n=many", "heights=1-2", "of=everything", "low=5&high=5", "values=1", "seed=-1"]
+    "query",
+    [
+        "epsilon=-1",
+        "n=1",
+        "n=many",
+        "heights=1-2",
+        "of=everything",
+        "low=5&high=5",
+        "values=1",
+        "seed=-1",
+        "names=a",
+        "names=a,a",
+    ],
 )
 def test_an_address_with_what_cannot_be_chosen_is_refused_in_a_line(query):
     with pytest.raises(InputError, match=r"got"):
@@ -39,6 +51,17 @@ def test_an_error_finds_its_budget_and_the_budget_its_error():
     epsilon = epsilon_for(prior, state, 1.5)
     found = answer(prior, State(n=10_000, epsilon=epsilon))
     assert 0.998 * 1.5 <= found.error <= 1.5
+
+
+def test_categories_have_an_error_that_finds_its_budget_and_their_own_rivals():
+    state = State(of="categories", names=("a", "b", "c"), heights=PRESETS["even"], n=2_000)
+    epsilon = epsilon_for(state.categorical_prior(), state, 0.04)
+    chosen = replace(state, epsilon=epsilon)
+    made, found = answer(state.categorical_prior(), chosen), rivals(state.categorical_prior(), chosen)
+    assert 0.998 * 0.04 <= made.error <= 0.04
+    assert found.bound <= made.error == pytest.approx(found.rows[0].error, rel=1e-6)
+    assert tried(state.categorical_prior(), made, 1).facts()["inside"] >= 2
+    assert json.loads(table_bytes(made.design))["categories"] == ["a", "b", "c"]
 
 
 def test_no_rival_is_below_the_bound():
@@ -83,11 +106,15 @@ def numbers(found):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("of", "from_file"), [("mean", False), ("mean", True), ("distribution", False), ("median", True)]
+    ("of", "from_file"),
+    [
+        *[("mean", False), ("mean", True), ("distribution", False), ("median", True)],
+        *[("categories", False), ("categories", True)],
+    ],
 )
 def test_script_and_command_line_give_every_number_of_the_page(tmp_path, optldp, monkeypatch, of, from_file):
     monkeypatch.chdir(tmp_path)
-    source = Source("people.csv", "x", (0.0, 20.0)) if from_file else None
+    source = Source("people.csv", "x", None if of == "categories" else (0.0, 20.0)) if from_file else None
     (tmp_path / "people.csv").write_text("x\n" + "\n".join(f"{value % 17}" for value in range(60)))
     state = replace(State(n=2000, epsilon=1.5) if from_file else CHOSEN, of=of)
     words = command(state, source, "--json").split()[1:]
@@ -212,7 +239,16 @@ def test_pictures_say_in_words_what_they_show():
         charts.odds(answer(prior, state).beliefs, charts.LIGHT),
         charts.shares(shares(prior, table, 500, 1), charts.LIGHT, "EUR"),
     ]
+    named = State(of="categories")
+    oracle = answer(named.categorical_prior(), named)
+    pictures += [
+        charts.histogram(named.categorical_prior(), charts.LIGHT),
+        charts.structure(oracle.design.mechanism, charts.LIGHT),
+        charts.reports_of(oracle.design.mechanism, "tea", charts.DARK),
+        charts.shares(categories(named.categorical_prior(), oracle.design.mechanism, 500, 1), charts.LIGHT, ""),
+    ]
     for options in pictures:
         json.dumps(options, allow_nan=False)
         assert len(options["aria"]["label"]["description"]) > 30
+    assert pictures[3]["series"][0]["markLine"]["precision"] > 6  # a bound is drawn where it is
     assert np.isclose(sum(pictures[2]["series"][0]["data"]), 100, atol=0.1)

@@ -56,7 +56,7 @@ def test_where_all_is_told_they_are_normal_ones():
     assert (mean.low, mean.high) == pytest.approx((unbiased.low, unbiased.high), abs=5e-3)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_ranges_are_as_many_as_reports_tell_apart():
     """More with more users; shares of a whole; longer where all hold at once, as `each_of` has it."""
     counts, _ = counted(2)
@@ -111,7 +111,7 @@ def test_a_range_within_one_cell_may_hold_all_of_it_or_nothing(place, cells):
     assert ends.low <= np.quantile(values, 0.4) <= ends.high
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_services_of_one_user_round_each_for_itself():
     """Knots are 35,000 apart and values in the middle of a cell: as a mixture of its ends two means of four were
     false, and the median's intervals ten times as long. One of each four may be false by chance."""
@@ -145,7 +145,7 @@ def test_shares_beside_a_mass_are_short():
         assert ends.high - ends.low < 0.03
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_an_estimate_asks_takes_seconds():
     """At 129 points: a pair of estimates for each of some 400 numbers."""
     found = estimate_distribution(nearly_all_zero(1, 129, 1.0), method="em")

@@ -34,7 +34,7 @@ def test_outputs_come_back_from_their_codes(case):
     assert np.array_equal(codes.decode(list(encoded(codes, rows))), rows)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(tables_of_outputs())
 def test_codes_order_as_rows_of_outputs_do(case):
     """Words compared first to last, as a database orders by several columns; none is negative."""

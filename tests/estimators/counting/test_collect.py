@@ -100,14 +100,14 @@ def frames(matrix: np.ndarray, rng: np.random.Generator) -> list[pd.DataFrame]:
 
 
 class TestCounts:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @settings(max_examples=20)
     @given(answers_of(st.integers(0, 15)))
     def test_they_are_those_of_a_dictionary_for_each_user(self, answers):
         """Any participation: users of all services, of some, of one."""
         assert as_counter(collected(answers)) == brute_force(answers)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @settings(max_examples=12)
     @given(answers_of(st.integers(0, 15)), answers_of(st.integers(16, 31)))
     def test_of_disjoint_users_they_add_up_to_those_of_all(self, some, others):
@@ -115,7 +115,7 @@ class TestCounts:
         together = {name: some[name] | others[name] for name in NAMES}
         assert_identical(collected(some) + collected(others), collected(together))
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @settings(max_examples=12)
     @given(answers_of(st.integers(0, 15)), st.integers(1, 1000))
     def test_order_of_rows_and_labels_of_users_do_not_matter(self, answers, seed):
@@ -146,6 +146,7 @@ class TestCounts:
             arrays.append((name, TABLES[name], np.append(middle[column], np.nan)))
         assert_identical(collect(arrays), counts_of(matrix))
 
+    @pytest.mark.slow
     def test_blocks_are_put_back_beside_their_keys(self, monkeypatch):
         """Many blocks, the last one partial: the same counts as one block."""
         rng = np.random.default_rng(4)
@@ -159,6 +160,7 @@ class TestCounts:
         assert_identical(collect([(TABLES["cells"], vector)]), whole)
         assert_identical(collect([(TABLES["cells"], {"report": vector})]), whole)
 
+    @pytest.mark.slow
     def test_codes_that_need_several_words_are_counted_alike(self):
         """Twelve services of 255 outputs take 96 bits."""
         rng = np.random.default_rng(5)
@@ -187,6 +189,7 @@ class TestOptions:
         counts = collect([("a", table, source), ("b", table, source)], key="user", keep_first=True)
         assert as_counter(counts) == Counter(((0, 1), (output, output)) for output in first.values())
 
+    @pytest.mark.slow
     def test_dropped_rows_are_nobodys(self, tmp_path):
         """An empty cell, NA and NaN; the first report that is there is the first."""
         path = tmp_path / "a.csv"

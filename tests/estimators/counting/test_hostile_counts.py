@@ -191,7 +191,7 @@ def test_more_sets_of_services_than_are_read_are_not_written(tmp_path):
     assert load_counts(tmp_path / "c.npz", [TABLE] * 13).n_users == MOST_GROUPS
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_large_counts_that_deflate_well_come_back(tmp_path):
     """Two services of 1500 outputs each, and users with two million different pairs of outputs."""
     size = 1500

@@ -101,6 +101,7 @@ COLUMNS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_a_parquet_file_and_a_table_give_the_same_counts_or_words(tmp_path, name, options):
@@ -111,6 +112,7 @@ def test_a_parquet_file_and_a_table_give_the_same_counts_or_words(tmp_path, name
     require_same([(TABLE, table)], **options)
 
 
+@pytest.mark.slow
 def test_what_is_sound_is_not_looked_at_row_by_row(tmp_path):
     """Else all of this were in vain; with sums of raw reports, too, and under any name of a column."""
     path = tmp_path / "a.csv"
@@ -164,6 +166,7 @@ KEYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("name", KEYS)
 def test_users_are_matched_by_any_keys(tmp_path, name, options):
@@ -193,6 +196,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [*OPTIONS, {"keep_first": True}, {"raw": True}], ids=str)
 @pytest.mark.parametrize("name", CHANGES)
 def test_faults_of_matched_services_are_told_in_the_same_words(tmp_path, name, options):
@@ -231,6 +235,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("name", FAULTS)
 def test_faults_of_indexed_reports_are_told_in_the_same_words(tmp_path, name, options):

@@ -61,7 +61,7 @@ def test_ems_scatters_as_said():
     assert_close(scatter_ratios(fit, ems_covariance, CLEAR, 100_000, spiky))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_em_that_is_stopped_early_scatters_less():
     """With little information forty steps have not followed most directions."""
     table = GRID.rows(square_wave(np.linspace(0.0, 1.0, 33), 1.0))

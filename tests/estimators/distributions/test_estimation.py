@@ -32,7 +32,7 @@ COUNTS = ReportCounts.from_outputs(services(), outputs_of(services(), 700, 1))
 GRID = InputGrid.common(COUNTS.mechanisms)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_method_is_the_function_of_its_name():
     """The exact maximum, EMS, mixture reduction and averaged log densities of the same likelihood."""
     likelihood = likelihood_of(COUNTS, GRID)
@@ -180,6 +180,7 @@ def _ends(estimate):
 
 @pytest.mark.parametrize("method", DISTRIBUTION_METHODS)
 class TestDegenerate:
+    @pytest.mark.slow
     def test_one_cell_has_all_the_mass(self, method):
         """There is nothing to estimate, and no scatter."""
         found = estimate_distribution(COUNTS, method=method, grid=InputGrid.equal_cells(0.0, 10.0, 1))
@@ -299,6 +300,7 @@ def test_a_service_without_reports_is_refused():
         estimate_distribution(counts)
 
 
+@pytest.mark.slow
 def test_grids_that_disagree_are_refused_unless_cells_are_given():
     """Knots of one table that the finest lacks."""
     chosen = [Service("a", square_wave(KNOTS, 1.0)), Service("b", square_wave(np.linspace(0, 10, 8), 1.0))]

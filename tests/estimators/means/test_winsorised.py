@@ -156,7 +156,7 @@ def test_one_report_moves_the_winsorised_mean_by_no_more_than_it_says():
         estimate_mean(count(table, np.append(reports, 1e295)), winsorise=0.02)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_interval_holds_the_mean_at_inputs_that_the_bias_is_worst_at():
     """400 samples at the knot of the largest bias: the interval without the bias covers too rarely, with it enough."""
     table, n, samples = lattice(), 4000, 400

@@ -60,6 +60,7 @@ def test_expected_products_of_scores_are_those_of_many_reports(level_epsilon):
     np.testing.assert_allclose(derivatives(seen, shares, weights).scores, expected, atol=0.01 * expected.max())
 
 
+@pytest.mark.slow
 def test_one_level_that_everybody_chose_has_its_own_intervals():
     """Those of its table's reports alone."""
     mechanism, rng = made(square_wave, None), np.random.default_rng(3)
@@ -74,7 +75,7 @@ def test_one_level_that_everybody_chose_has_its_own_intervals():
         assert ask(found).high - ask(found).low == pytest.approx(ask(alone).high - ask(alone).low, rel=0.6)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_where_the_shares_are_vague_nothing_is_said():
     """A weakly protected level of few users who report by randomised response: whole ranges."""
     mechanism, rng, ended = made(grr, 0.05), np.random.default_rng(4), []

@@ -53,7 +53,7 @@ def zeros(name: str, descr: str = "<f8", shape: tuple[int, ...] = (8000, 8000)) 
     return repeated(f"{name}.npy", header(descr, shape), MEGABYTE, times, bytes(rest))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_archives_of_these_tests_are_read_where_nothing_is_wrong(tmp_path):
     """Or all of them would be refused for one and the same mistake."""
     (tmp_path / "t.npz").write_bytes(table())

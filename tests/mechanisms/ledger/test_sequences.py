@@ -36,7 +36,7 @@ def person(name):
     return NAMES[2] if name == NAMES[3] else name
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=25, deadline=None)
 @given(st.lists(REQUESTS, max_size=20), st.sampled_from([0.1, 0.7, 1.0, 1.1]))
 def test_what_is_spent_never_exceeds_the_budget_under_any_sequence(requests, budget):

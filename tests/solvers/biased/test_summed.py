@@ -126,7 +126,7 @@ def test_a_table_that_tells_nothing_changes_nothing():
     assert alone.value < best.value < 2 * alone.value
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_no_multipliers_prove_more_than_a_decoder_promises(seed):

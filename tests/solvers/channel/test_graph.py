@@ -36,7 +36,7 @@ def test_unbiased_reports_on_a_circle_of_log_ratios():
     assert found.bound <= other.value * (1 + 1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_of_many_rows_the_nearest_are_solved_for_and_all_are_kept():
     program = of_points(80, 6, 0.0, 5, unit=0.5)
     few = near(program)

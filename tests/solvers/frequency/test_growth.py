@@ -90,7 +90,7 @@ def test_the_relaxation_s_gap_is_reached_and_no_more_is_done():
     assert table.weights.size <= 800
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_more_patterns_come_where_the_first_leave_a_gap():
     """A tighter tolerance takes more than twenty for each category, and as many as are allowed."""
     prior = prior_of("random", 20, np.random.default_rng(4))

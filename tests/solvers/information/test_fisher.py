@@ -21,6 +21,7 @@ def importances(size, rng):
     return [None, cumulative_importance(np.linspace(0, 1, size)), half @ half.T + np.eye(size)]
 
 
+@pytest.mark.slow
 @given(st.integers(2, 8), st.floats(0.3, 4.0), SEEDS)
 def test_the_trace_is_that_of_the_inverse_information_on_the_simplex(size, epsilon, seed):
     """The information of n - 1 free frequencies, inverted numerically, and mapped back to all n."""
@@ -96,7 +97,7 @@ def test_random_certificates_never_promise_more_than_tables_give(size, epsilon, 
                 assert certified_frequency_bound(prior, ratio, certificate, importance) <= error * (1 + 1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_relaxation_with_an_importance_agrees_with_enumeration():
     """Ten knots both ways: the relaxation proves nearly as much, and no more."""
     prior, importance = np.full(10, 0.1), cumulative_importance(np.linspace(0, 1, 10))

@@ -211,6 +211,7 @@ def test_the_end_knots_keep_multipliers_to_themselves():
     assert gap(program, best, rounding, (1e9,)) > 10 * gap(program, best, rounding)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "epsilon"), [("uniform", 4.0), ("exponential", 1.0), ("exponential", 4.0)])
 def test_another_margin_gains_little(name, epsilon):
     """The few that are tried lose at most a tenth of the gap to a search among a hundred."""
@@ -242,7 +243,7 @@ def test_no_multipliers_at_all_prove_that_no_variance_is_negative(weights):
     assert np.isfinite(found.knot_bound)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=20, deadline=None, derandomize=True)
 @given(seed=SEEDS)
 def test_the_mirror_image_has_the_same_bound(random_program, seed):

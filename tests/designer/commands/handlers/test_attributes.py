@@ -50,7 +50,7 @@ def counted(collected: list[tuple[str, str]]) -> AttributeCounts:
     return count([(Path(table).stem, attributes_of(table), reports) for table, reports in collected], key="id")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_means_of_all_attributes_by_default(optldp, collected):
     """A service that holds some attributes only takes part in these; --out writes a row for each."""
     result = found(optldp, "estimate", *words(collected), "--key", "id", "--out", "means.csv")
@@ -64,7 +64,7 @@ def test_means_of_all_attributes_by_default(optldp, collected):
     assert by_average["value"] == pytest.approx(estimate_attribute_means(counted(collected), method="ua").value)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_one_attribute_has_means_distributions_and_quantiles(optldp, collected):
     """The estimators of tables of numbers, from the counts of that attribute."""
     both = (*words(collected[:2]), "--key", "id", "--attribute", "pay")
@@ -120,6 +120,7 @@ def test_bad_rows_are_left_out_and_counted(optldp, refusal, collected):
     assert "service 'both2'" in result["skipped_first"][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -144,6 +145,7 @@ def test_what_cannot_be_is_refused(refusal, collected, arguments, says):
     assert says in refusal("estimate", *words(collected), "--key", "id", *arguments)
 
 
+@pytest.mark.slow
 def test_services_of_other_kinds_and_options_of_attributes_are_refused(refusal, collected):
     save_table(PAY["pay"], "table.json")
     Path("plain.csv").write_text(f"id,report\np1,{PAY['pay'].low[0]}\np2,{PAY['pay'].low[0]}\n")

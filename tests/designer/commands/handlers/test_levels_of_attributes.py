@@ -72,7 +72,7 @@ def test_estimate_says_what_python_does(optldp, designed, more):
     assert shape["level_shares"]["level"] == [0.5, 1.0, 2.0]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_leakage_bounds_what_all_reports_tell_of_the_level(optldp, designed):
     """With two attributes drawn each has half of it; the mean is unbiased though levels are protected."""
     said = designed("--leakage", 1, "--level-epsilon", 0.5, "--sampled", 2)
@@ -88,7 +88,7 @@ def test_leakage_bounds_what_all_reports_tell_of_the_level(optldp, designed):
     assert designed(*DUCHI, "--level-epsilon", 1)["level_leakage"] is None
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_as_many_are_sampled_at_all_levels_as_is_best_at_the_strictest(optldp, staff):
     """One at a budget of 0.5, though others have 16; two at 8."""
     for levels, best in (("0.5,16", 1), ("8,16", 2)):
@@ -111,6 +111,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.slow
 def test_what_is_not_supported_is_refused_in_one_line(optldp, designed):
     """And exit code 2."""
     designed(*DUCHI)

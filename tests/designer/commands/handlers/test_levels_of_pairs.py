@@ -55,12 +55,13 @@ PROTECTED = ("--level-epsilon", 1)
 OUE = (*PROTECTED, "--level-method", "oue")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "more",
     [
         (),
-        pytest.param(PROTECTED, marks=pytest.mark.slow),
-        pytest.param(("--padding", 2, "--method", "unary", *OUE), marks=pytest.mark.slow),
+        pytest.param(PROTECTED, marks=pytest.mark.nightly),
+        pytest.param(("--padding", 2, "--method", "unary", *OUE), marks=pytest.mark.nightly),
     ],
 )
 def test_estimate_says_what_python_does(optldp, designed, more):
@@ -80,7 +81,7 @@ def test_estimate_says_what_python_does(optldp, designed, more):
         assert fit["frequency"] == pytest.approx(fit_key_values(counts, method=own).frequencies.value.tolist())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_best_value_method_is_found_where_none_is_named(designed):
     """With three knots and budgets of 2 and less it is the one that is named in the other tests."""
     best, named = designed(chosen=()), designed()
@@ -117,6 +118,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.slow
 def test_what_is_not_supported_is_refused_in_one_line(optldp, designed):
     """And exit code 2."""
     designed()
@@ -140,7 +142,7 @@ def test_rows_that_are_no_reports_are_left_out_and_counted(optldp, designed):
     assert found(optldp, "estimate", "made.json", "r.csv", "--skip-invalid")["value"] == whole["value"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("make", [key_value_unary, key_value_response])
 def test_an_audit_finds_a_level_that_is_not_kept_and_passes_one_that_is(make):
     """A sampler that takes the loosest level for everybody, and the mechanism's own."""

@@ -1,6 +1,7 @@
 from ...estimators.plots.counted_reports import counted_as as counted_as
 from ...estimators.plots.density import distribution as distribution
 from ...estimators.plots.frequency_bars import frequencies as frequencies
+from ...estimators.plots.mean_interval import mean as mean
 from .bias_by_value import bias as bias
 from .clip_points import clip_errors as clip_errors
 from .error_cells import error_table as error_table

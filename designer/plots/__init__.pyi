@@ -9,6 +9,7 @@ from .mechanism_mesh import heat_map as heat_map
 from .mechanism_mesh import support_map as support_map
 from .objective_lines import objective as objective
 from .pareto import trade_off as trade_off
+from .people_lines import people as people
 from .variance_by_value import by_value as by_value
 from .variance_lines import variance as variance
 from .worst_prior import least_favourable as least_favourable

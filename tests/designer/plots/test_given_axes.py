@@ -13,6 +13,7 @@ from matplotlib.transforms import Bbox
 from optldp.designer import Error, Prior, WorstCase, design, plots
 from optldp.designer.comparison.row import Row
 from optldp.designer.designs import ClipCurve, clip_curve
+from optldp.designer.planning import plan_error
 from optldp.estimators import (
     CategoryCounts,
     ReportCounts,
@@ -60,6 +61,7 @@ def curve() -> ClipCurve:
 DRAWN: dict[str, Callable[[Axes | None], Axes]] = {
     "variance": lambda ax: plots.variance([*ROWS, *FAR], ax),
     "objective": lambda ax: plots.objective([BEST], ax, quantity="what counts"),
+    "people": lambda ax: plots.people([plan_error(PRIOR, 1000, 1.0), plan_error(PRIOR, 1000, 2.0)], ax),
     "by_value": lambda ax: plots.by_value({"duchi": TABLE}, ax, prior=PRIOR),
     "trade_off": lambda ax: plots.trade_off([design(Prior.even(KNOTS), 2.0, objective=WorstCase())], ax, prior=PRIOR),
     "least_favourable": lambda ax: plots.least_favourable(

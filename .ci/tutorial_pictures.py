@@ -10,8 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from PIL import Image
 
@@ -43,7 +42,7 @@ def main() -> None:
                 kept = DOCS / f"{page.removesuffix('.md')}-{name}"
                 picture.quantize(COLORS, dither=Image.Dither.NONE).save(kept, optimize=True)
                 print(f"{kept}: {kept.stat().st_size / 1000:.0f} kB")
-            os.chdir(ROOT)
+            os.chdir(DOCS)
 
 
 if __name__ == "__main__":

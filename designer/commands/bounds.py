@@ -36,7 +36,7 @@ def bounds_command(asked: BoundsOptions) -> None:
     """
     from ...mechanisms.files.atomic_write import replacing
     from ...solvers.biased.error_program import check_users
-    from ..report.front import checked_users
+    from ..report.fronts.front import checked_users
     from ..report.page import bounds_html
     from ..report.rendering import require_report_tools
 
@@ -110,8 +110,8 @@ def _ranges(asked: BoundsOptions) -> dict[str, tuple[float, float]]:
 
 def of_attributes(asked: BoundsOptions) -> None:
     """Find the bounds of several columns, write a folder of their reports with an index, and print them."""
-    from ..report.bounds_front import bounds_front
-    from ..report.front import checked_users
+    from ..report.fronts.bounds import bounds_front
+    from ..report.fronts.front import checked_users
     from ..report.index_page import index_html
     from ..report.page import bounds_html
     from .rendering.mechanism_reports import INDEX, free_name, require_report_place, write_pages

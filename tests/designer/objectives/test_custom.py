@@ -239,6 +239,7 @@ class TestItsCertificate:
         assert found.verification.verdict == "proved"
         assert found.gap < 1e-5
 
+    @pytest.mark.slow
     def test_forged_multipliers_prove_no_more(self, made):
         kept, rng = made.certificate.multipliers, np.random.default_rng(1)
         sign = -1 if made.objective.more_is_better else 1
@@ -290,6 +291,7 @@ def test_a_function_of_table_and_outputs_alone_knows_no_other_prior():
     assert made.against(Prior.even(KNOTS)) == made.value != told.against(Prior.even(KNOTS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "promise",
     [
@@ -340,6 +342,7 @@ def test_the_two_norm_of_21_absolute_losses_takes_no_time():
     assert made.gap < 1e-7
 
 
+@pytest.mark.slow
 def test_constraints_may_come_with_the_number():
     def both(P, y, prior):
         return absolute(P, y, prior), [bias(P, y, prior) <= 4.0]

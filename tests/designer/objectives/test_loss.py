@@ -171,6 +171,7 @@ def test_randomised_response_errs_least_among_categories() -> None:
     assert made.evidence.remap.tolist() == [0, 1, 2]
 
 
+@pytest.mark.slow
 def test_unbiased_reports_are_unbiased_and_vary_no_less_than_on_free_outputs() -> None:
     made = design(EVEN, 1.0, objective=Loss(unbiased=True), outputs=np.arange(-48, 49) / 16)
     assert verify(made.mechanism).max_abs_bias < 1e-9

@@ -100,6 +100,7 @@ COLUMNS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_a_parquet_file_and_a_table_give_the_same_counts_or_words(tmp_path, name, options):
@@ -110,6 +111,7 @@ def test_a_parquet_file_and_a_table_give_the_same_counts_or_words(tmp_path, name
     require_same([(TABLE, table)], **options)
 
 
+@pytest.mark.slow
 def test_what_is_sound_is_not_looked_at_row_by_row(tmp_path):
     """Else all of this were in vain; with sums of raw reports, too, and under any name of a column."""
     path = tmp_path / "a.csv"
@@ -163,6 +165,7 @@ KEYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("name", KEYS)
 def test_users_are_matched_by_any_keys(tmp_path, name, options):
@@ -192,6 +195,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [*OPTIONS, {"keep_first": True}, {"raw": True}], ids=str)
 @pytest.mark.parametrize("name", CHANGES)
 def test_faults_of_matched_services_are_told_in_the_same_words(tmp_path, name, options):
@@ -199,6 +203,7 @@ def test_faults_of_matched_services_are_told_in_the_same_words(tmp_path, name, o
     require_same(written(tmp_path, KEYS["from one on"], CHANGES[name]), key="user", **options)
 
 
+@pytest.mark.slow
 def test_numbered_users_are_counted_without_a_join(tmp_path):
     """In narrow numbers and wide ones, with a counter for each combination and sorted."""
     sources = written(tmp_path, KEYS["negative"])
@@ -213,6 +218,7 @@ def test_numbered_users_are_counted_without_a_join(tmp_path):
     assert found == the_long_way(wide, key="user")
 
 
+@pytest.mark.slow
 def test_many_numbers_are_left_to_the_database(tmp_path, monkeypatch):
     """An array of them would be larger than what is counted."""
     monkeypatch.setattr(sound, "MOST_NUMBERS", 10)

@@ -30,6 +30,7 @@ def loaded(path: Path) -> FloorForm:
     return form
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("out", ["short.json", "short.npz"])
 def test_design_writes_the_floor_form_of_what_it_makes(optldp, table, out):
     """The same design with the same facts, and the prior left out where that is asked for."""
@@ -87,6 +88,7 @@ def test_many_knots_are_designed_and_written_as_a_floor(optldp, here):
     assert found(optldp, "verify", "--exact", "short.json")["epsilon"] == 1
 
 
+@pytest.mark.slow
 def test_a_mean_needs_no_table_and_what_does_says_so(optldp, refusal, table, floor, monkeypatch):
     """The estimate is that of the table, for a form that is taken to be too large for one."""
     optldp("perturb", floor, *INCOME, "--out", "r.csv")
@@ -136,6 +138,7 @@ def test_services_of_a_table_and_of_a_floor_form_are_estimated_together(optldp, 
     assert there["value"] == pytest.approx(back["value"], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_show_and_verify_say_of_it_what_they_say_of_the_table(optldp, table, floor):
     """Facts, proof, note and picture; without any row being made but for the picture."""
     form = loaded(floor)

@@ -20,6 +20,7 @@ def rows_of(folder: Path, content: bytes, n_columns: int = 2) -> list[tuple[list
     return list(csv_rows(path, n_columns))
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(CELLS, min_size=2, max_size=2), max_size=20), st.sampled_from(["\n", "\r\n"]))
 def test_what_a_csv_writer_writes_is_read(tmp_path_factory, rows, ending):
     """Commas, quotes and spaces included."""
@@ -81,6 +82,7 @@ def test_empty_lines_are_cells_of_one_column_and_else_no_rows(tmp_path):
     assert rows_of(tmp_path, b"a,b\n1,2\n\n3,4\n") == [(["1", "2"], None), (["3", "4"], None)]
 
 
+@pytest.mark.slow
 def test_a_huge_cell_takes_no_memory(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_bytes(b"a,b\n" + b"x" * 50_000_000 + b",1\n2,3\n")
@@ -92,6 +94,7 @@ def test_a_huge_cell_takes_no_memory(tmp_path):
     assert peak < 3_000_000
 
 
+@pytest.mark.slow
 def test_rows_become_a_table_in_their_order(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_bytes(b"a,b\n" + b"".join(b"%d,x\n" % i if i % 7 else b"bad\n" for i in range(40_000)))

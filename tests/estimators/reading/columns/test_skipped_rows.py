@@ -9,6 +9,7 @@ from optldp.estimators.reading.columns.skipped_rows import failing_rows
 from optldp.mechanisms import InputError
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 99)), unique=True, max_size=30))
 def test_the_first_rows_are_named_whatever_the_order_of_notes(rows):
     """By source and row, from 1; all are counted."""
@@ -27,6 +28,7 @@ def test_it_is_one_printable_line():
     assert str(account).endswith("row 4: bad; and 8 more")
 
 
+@pytest.mark.slow
 @given(st.sets(st.integers(0, 99)), st.integers(0, 100))
 def test_failing_rows_are_found_one_by_one(bad, n):
     def check(rows: np.ndarray) -> None:

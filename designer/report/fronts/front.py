@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ...estimators.intervals import CONFIDENCE, normal_quantile
-from ...mechanisms.promise import Approximate, Metric, OfPairs, Promise
-from ...solvers.biased.error_program import check_users
-from ..planning.people import MeanWithin, sentence, shown
-from .number_format import percent, short, short_up
-from .odds import BELIEFS, Grid, at_most, odds_grid, odds_sentence, percent_of
+from ....estimators.intervals import CONFIDENCE, normal_quantile
+from ....mechanisms.promise import Approximate, Metric, OfPairs, Promise
+from ....solvers.biased.error_program import check_users
+from ...planning.people import MeanWithin, sentence, shown
+from ..number_format import percent, short, short_up
+from ..odds import BELIEFS, Grid, at_most, odds_grid, odds_sentence, percent_of
 
 SOME_USERS = 10_000
 """People of whom errors are told where nobody said how many there will be."""
@@ -74,7 +74,7 @@ def on_page(said: MeanWithin, units: str = "", name: str = "") -> str:
 
     Example
     -------
-    >>> from ..planning.people import mean_within
+    >>> from ...planning.people import mean_within
     >>> on_page(mean_within(10_000, None, 4.0), "EUR")
     'With 10,000 people: mean within 0.0392 EUR (95%) whatever their values are.'
     """
@@ -126,7 +126,7 @@ def promise_words(promise: Promise, width: float, units: str = "") -> tuple[tupl
 
     Example
     -------
-    >>> from ...mechanisms.promise import Pure
+    >>> from ....mechanisms.promise import Pure
     >>> words, odds, short = promise_words(Pure(1.0), 100.0)
     >>> len(words), len(odds.rows), short
     (2, 2, '2.7\xa0%')

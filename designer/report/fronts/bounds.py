@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
-from ...mechanisms.promise import Pure
-from ..comparison.bounds_result import BoundsResult, BudgetBounds
-from ..comparison.row import Row
-from ..planning.people import mean_within
+from ....mechanisms.promise import Pure
+from ...comparison.bounds_result import BoundsResult, BudgetBounds
+from ...comparison.row import Row
+from ...planning.people import mean_within
+from ..number_format import SAME, from_to, percent, percent_up
+from ..odds import BELIEFS, Grid, at_most
 from .front import (
     NOT_PROTECTED,
     OF_THESE,
@@ -20,8 +22,6 @@ from .front import (
     promise_words,
     within,
 )
-from .number_format import SAME, from_to, percent, percent_up
-from .odds import BELIEFS, Grid, at_most
 
 HEADLINES = 5
 """Budgets to choose from at most: what fits on a telephone."""

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from optldp.designer import Error, FactorAmbiguity, Prior, Pure, WorstCase, design, mechanism_html
 from optldp.designer.objectives.biased import cut_words
 from optldp.designer.planning.people import table_mean_within
-from optldp.designer.report.front import promise_words, within
+from optldp.designer.report.fronts.front import promise_words, within
+from optldp.designer.report.fronts.mechanism import front_of
 from optldp.designer.report.index_page import index_html
-from optldp.designer.report.mechanism_front import front_of
 from optldp.designer.report.mechanism_page import mechanism_page
 from optldp.designer.report.odds import at_most, most_believed, percent_of, still_against
 from optldp.mechanisms import (
@@ -37,7 +37,7 @@ from optldp.mechanisms.categorical import categorical_grr
 from optldp.mechanisms.files.identifier import table_identifier
 from optldp.mechanisms.key_value import key_value_response
 
-from ...small_channels import OF_PAIRS
+from ....small_channels import OF_PAIRS
 
 KNOTS = [0.0, 50.0, 100.0]
 TABLE = make_exact(duchi(KNOTS, 1.0)).mechanism

@@ -101,7 +101,7 @@ class Variance(Objective):
             tolerance=problem.tolerance,
             progress=progress,
         )
-        rows = few_outputs(problem, best.solution, weights, 0.0)
+        rows = few_outputs(problem, best.solution, 0.0)
         table = problem.table(*rows, _origin(problem))
         return Solution(table, best.multipliers, best.status, aside={"steps": best.steps})
 

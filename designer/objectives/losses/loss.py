@@ -169,8 +169,7 @@ class Loss(Objective):
                 best = solve_free_outputs(cone, weights, knots, share=self.worst, tolerance=FREE * tolerance)
                 outputs, matrix = best.solution
                 if problem.most is not None and problem.most < outputs.size:
-                    reported = outputs, weights @ matrix
-                    few = solve_at_most(cone, weights, knots, problem.most, reported, share=self.worst)
+                    few = solve_at_most(cone, weights, knots, problem.most, share=self.worst)
                     outputs, matrix = few.rows
                 problem = replace(problem, outputs=outputs)
             else:

@@ -173,11 +173,14 @@ def _of_numbers(options: DesignOptions, asked: Repeated, epsilon: float, way: st
     from .numbers.handler import design_numbers
 
     prior, notes = options.prior()
+    only = None if way == "auto" else way
     with spinner("planning") as told:
-        ways = plan_over_time(prior, epsilon, 1, asked, progress=lambda budget: told(f"epsilon {budget:.3g}"))
-    found = ways[0] if way == "auto" else next((each for each in ways if each.way == way), None)
-    if found is None:
+        ways = plan_over_time(
+            prior, epsilon, 1, asked, only=only, progress=lambda budget: told(f"epsilon {budget:.3g}")
+        )
+    if not ways:
         raise InputError(f"way {way} answers when the last period ends, got --answers {asked.answers}: ask at-end")
+    found = ways[0]
     more = {"error_times_root_n": found.error(asked.of), "of": asked.of}
     builds = {
         "rows": lambda: _rows(options, prior, epsilon, asked),

@@ -11,6 +11,7 @@ from optldp.estimators import (
     estimate_distribution,
     personalised_distribution,
 )
+from optldp.estimators.assumption_free.linear_numbers import BoundedNumber
 from optldp.estimators.personalised.covariance import expected_scores
 from optldp.estimators.personalised.every_report import every_report
 from optldp.estimators.personalised.fit import derivatives
@@ -76,6 +77,8 @@ def test_one_level_that_everybody_chose_has_its_own_intervals():
     few, pair = found.probability(0.2, 0.6), alone.probability(0.2, 0.6)
     assert few.low <= pair.value <= few.high
     assert pair.low <= few.value <= pair.high
+    assert isinstance(pair, BoundedNumber)
+    assert pair.shortest_possible is not None
     assert pair.shortest_possible < few.high - few.low < 1.4 * (pair.high - pair.low)
 
 

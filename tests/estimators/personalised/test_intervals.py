@@ -11,6 +11,7 @@ from optldp.estimators import (
     estimate_distribution,
     personalised_distribution,
 )
+from optldp.estimators.assumption_free.linear_numbers import BoundedNumber
 from optldp.estimators.personalised.covariance import expected_scores
 from optldp.estimators.personalised.every_report import every_report
 from optldp.estimators.personalised.fit import derivatives
@@ -69,10 +70,16 @@ def test_one_level_that_everybody_chose_has_its_own_intervals():
     found = personalised_distribution(PersonalisedCounts.from_reports(mechanism, sent))
     table = mechanism.levels[1]
     alone = estimate_distribution(ReportCounts.from_reports(table, sent.reports), method="em")
-    for ask in (lambda f: f.mean(), lambda f: f.quantile(0.5), lambda f: f.probability(0.2, 0.6)):
-        # Its strict bounds and the pair of estimates are two ways to the same numbers.
-        assert ask(found).low <= ask(alone).value <= ask(found).high
-        assert ask(found).high - ask(found).low == pytest.approx(ask(alone).high - ask(alone).low, rel=0.6)
+    for ask in (lambda f: f.mean(), lambda f: f.quantile(0.5)):
+        np.testing.assert_allclose([ask(found).low, ask(found).high], [ask(alone).low, ask(alone).high], atol=4e-3)
+    # Strict bounds of a rare range and the pair of estimates differ by more (seeds 3, 4, 5: .82, 1.31, .89 in length):
+    # each must hold the other's value, and neither be far longer or below the shortest possible mean length.
+    few, pair = found.probability(0.2, 0.6), alone.probability(0.2, 0.6)
+    assert few.low <= pair.value <= few.high
+    assert pair.low <= few.value <= pair.high
+    assert isinstance(pair, BoundedNumber)
+    assert pair.shortest_possible is not None
+    assert pair.shortest_possible < few.high - few.low < 1.4 * (pair.high - pair.low)
 
 
 @pytest.mark.nightly

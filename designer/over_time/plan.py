@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 KEPT_BY = {"life": ("life",), "pattern": ("life", "pattern"), "event": ("life", "event"), "span": ("life", "span")}
 """What protects enough where something is to be protected."""
+
+NEARLY = 1.005
+"""Standard deviations that differ by less, a percent of variances, are as good: then the simpler way is taken."""
 
 SENT = "which reports were sent"
 HISTORY = "its values until it reports, and the report"
@@ -86,12 +89,18 @@ class WayPlan:
 
 
 def plan_over_time(
-    prior: Prior, epsilon: float, n: int, asked: Repeated, *, progress: Callable[[float], None] | None = None
+    prior: Prior,
+    epsilon: float,
+    n: int,
+    asked: Repeated,
+    *,
+    only: str | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> list[WayPlan]:
     """Return every way's plan: first the best that is made and keeps what is to be protected, then the others.
 
     Users' values are taken to change exactly `asked.changes` times, at random times, each time to another draw of the
-    prior. A way that answers at the end is left out where answers are asked for on time.
+    prior. Directions, which answer at the end, are left out where answers are asked for on time.
 
     Parameters
     ----------
@@ -102,6 +111,8 @@ def plan_over_time(
     n : int
         Users, about whose own means errors are.
     asked : Repeated
+    only : str, optional
+        The one way that is planned, whatever it protects; none is where it cannot answer in time.
     progress : callable, optional
         Told each budget that is designed for.
 
@@ -130,10 +141,15 @@ def plan_over_time(
     floor = _floor(asked, epsilon)
     least = None if floor is None else half * math.sqrt(floor / n)
     ways = _ways(noise, epsilon, n, asked, half)
-    found = [replace(each, floor=least if each.protects == "life" else None) for each in ways]
+    made = [way() for name, way in ways.items() if only in (None, name)]
+    found = [replace(each, floor=least if each.protects == "life" else None) for each in made]
+    if only is not None:
+        return found
     enough = KEPT_BY[asked.protects.partition(":")[0]]
-    order = sorted(found, key=lambda way: (way.protects not in enough, not way.made, way.error(asked.of)))
-    return [order[0], *sorted(order[1:], key=lambda way: way.error(asked.of))]
+    able = [way for way in found if way.made and way.protects in enough]
+    least_error = min(way.error(asked.of) for way in able)
+    best = next(way for way in able if way.error(asked.of) <= NEARLY * least_error)  # `_ways` has simple ones first
+    return [best, *sorted((way for way in found if way is not best), key=lambda way: way.error(asked.of))]
 
 
 def _floor(asked: Repeated, epsilon: float) -> float | None:
@@ -142,14 +158,17 @@ def _floor(asked: Repeated, epsilon: float) -> float | None:
     return least_variance(asked.periods, asked.most_changes if asked.of == "each" else 0, epsilon)
 
 
-def _ways(noise: Noise, epsilon: float, n: int, asked: Repeated, half: float) -> Iterator[WayPlan]:
-    yield _panel(noise, epsilon, n, asked)
-    yield _fresh(noise, epsilon, n, asked)
-    yield _memoised(noise, epsilon, n, asked)
+def _ways(noise: Noise, epsilon: float, n: int, asked: Repeated, half: float) -> dict[str, Callable[[], WayPlan]]:
+    """What plans each way that can answer in time, those first of which a device remembers less."""
+    ways = {
+        "panel": lambda: _panel(noise, epsilon, n, asked),
+        "fresh": lambda: _fresh(noise, epsilon, n, asked),
+        "memoised": lambda: _memoised(noise, epsilon, n, asked),
+        "rows": lambda: _rows(noise, epsilon, n, asked),
+    }
     if asked.of == "average" or asked.delay == asked.periods - 1:  # an average is answered when the last one ends
-        if asked.most_changes or asked.of == "average":  # of a value that stays its average is all that can be asked
-            yield _rows(noise, epsilon, n, asked)
-        yield _directions(epsilon, n, asked, half)
+        ways["directions"] = lambda: _directions(epsilon, n, asked, half)
+    return ways
 
 
 def _way(

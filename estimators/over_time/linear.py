@@ -59,7 +59,7 @@ def grouped(rows: np.ndarray, variances: np.ndarray, which: np.ndarray, reports:
     return Groups(rows[there], many[there], means, spreads, 1 / variances[there])
 
 
-def estimate_rows(found: Groups, of: str, *, target: Target = "population") -> PeriodMeans:
+def estimate_rows(found: Groups, of: str, *, stays: bool = False, target: Target = "population") -> PeriodMeans:
     """Return the means of periods, or what is asked of them, in the scale of the reports.
 
     With A the rows, n reports of each and weights w, least squares is M^+ sum n w a y, of M = sum n w a a'. Its
@@ -71,8 +71,10 @@ def estimate_rows(found: Groups, of: str, *, target: Target = "population") -> P
     ----------
     found : Groups
     of : {"each", "average", "change"}
-        Periods that rows do not tell are left out; an average is over all, where these rows tell it, and else over the
-        periods that they tell.
+        Periods and changes that rows do not tell are left out; an average is over all, where these rows tell it, and
+        else over the periods that they tell.
+    stays : bool
+        Whether all periods have the same mean.
     target : {"population", "users"}
 
     Raises
@@ -90,25 +92,33 @@ def estimate_rows(found: Groups, of: str, *, target: Target = "population") -> P
     >>> estimate_rows(found, "each").value.round(3).tolist()
     [0.4, 0.2]
     """
-    rows, periods = found.rows, found.rows.shape[1]
-    scale = found.many * found.weights
+    periods = found.rows.shape[1]
+    basis = np.ones((periods, 1)) if stays else np.eye(periods)  # means are sums of its columns
+    rows, scale = found.rows @ basis, found.many * found.weights
     inverse = np.linalg.pinv((rows * scale[:, None]).T @ rows, rcond=TOLD**2, hermitian=True)
-    decoder = inverse @ (rows * scale[:, None]).T
-    told = np.flatnonzero(np.abs(decoder @ rows - np.eye(periods)).max(axis=1) < TOLD)
-    value, covariance = decoder @ found.means, (decoder * (found.spreads / found.many)) @ decoder.T
-    many = ((rows != 0).T @ found.many).astype(int)
-    means = PeriodMeans(np.arange(1, periods + 1), value, covariance, many, "least-squares", target)
-    whole = np.full(periods, 1 / periods)
-    if of == "average" and np.abs(whole @ decoder @ rows - whole).max() < TOLD / periods:
-        total = np.array([found.many.sum()])
-        return PeriodMeans(
-            np.array([periods]), value[None] @ whole, (whole @ covariance @ whole)[None, None], total, means.method,
-            target,
-        )  # fmt: skip
-    if not told.size:
-        raise InputError(
-            f"these reports must tell the mean of a period, got rows that tell of none --of {of}: add the files of the "
-            "other periods, or ask what the way was made for"
-        )
-    mine = PeriodMeans(told + 1, value[told], covariance[np.ix_(told, told)], many[told], means.method, target)
-    return {"each": lambda: mine, "average": mine.average, "change": mine.changes}[of]()
+    decoder = basis @ inverse @ (rows * scale[:, None]).T
+
+    def told(asked: np.ndarray) -> np.ndarray:
+        """Which of some combinations of the periods' means least squares gives back."""
+        return np.flatnonzero(np.abs(asked @ (decoder @ rows - basis)).max(axis=1) < TOLD * np.abs(asked).max())
+
+    def answered(asked: np.ndarray, which: np.ndarray) -> PeriodMeans:
+        combined = asked @ decoder
+        touched = (found.rows != 0).astype(int) @ (asked != 0).T > 0
+        n = np.where(stays, found.many.sum(), found.many @ touched)
+        spread = (combined * (found.spreads / found.many)) @ combined.T
+        return PeriodMeans(which, combined @ found.means, spread, n, "least-squares", target)
+
+    if of == "change":
+        steps = np.diff(np.eye(periods), axis=0)
+        if (those := told(steps)).size:
+            return answered(steps[those], those + 2)
+    elif of == "average" and told(whole := np.full((1, periods), 1 / periods)).size:
+        return answered(whole, np.array([periods]))
+    elif (those := told(np.eye(periods))).size:
+        mine = answered(np.eye(periods)[those], those + 1)
+        return mine if of == "each" else mine.average()
+    raise InputError(
+        f"these reports must tell the mean of a period, got rows that tell of none --of {of}: add the files of the "
+        "other periods, or ask what the way was made for"
+    )

@@ -53,6 +53,8 @@ class HistoryRows(OfMechanism):
         The budget of a life.
     salt : str
         32 hexadecimal digits, new for each collection.
+    stays : bool
+        Whether estimators take values to stay, so that each period has the same mean. Where they move that is wrong.
 
     Raises
     ------
@@ -87,6 +89,7 @@ class HistoryRows(OfMechanism):
     variances: np.ndarray
     epsilon: float
     salt: str
+    stays: bool
 
     def __init__(
         self,
@@ -96,6 +99,7 @@ class HistoryRows(OfMechanism):
         variances: ArrayLike,
         epsilon: float,
         salt: str,
+        stays: bool = False,
     ) -> None:
         if not isinstance(mechanism, TabulatedMechanism):
             raise InputError(f"rows are reported through a table of numbers, got {mechanism!r:.60}")
@@ -111,6 +115,9 @@ class HistoryRows(OfMechanism):
         object.__setattr__(self, "variances", spread)
         object.__setattr__(self, "epsilon", check_epsilon(epsilon))
         object.__setattr__(self, "salt", checked_salt(salt))
+        object.__setattr__(self, "stays", stays)
+        if type(stays) is not bool or (stays and not weights.sum(axis=1).any()):
+            raise InputError("stays must be true or false, and true of rows that tell a value that stays, got others")
         if Fraction(mechanism.epsilon) > Fraction(self.epsilon):
             raise InputError(f"a report must spend at most {self.epsilon:g}, got {mechanism.epsilon!r}: use its budget")
 
@@ -175,16 +182,19 @@ class HistoryRows(OfMechanism):
             "variances": self.variances.tolist(),
             "epsilon": self.epsilon,
             "salt": self.salt,
+            "stays": self.stays,
         }
 
     @classmethod
     def from_members(cls, members: Mapping[str, Any], nested: Nested) -> Self:
-        require_keys("rows", members, ("mechanism", "rows", "shares", "variances", "epsilon", "salt"))
+        require_keys("rows", members, ("mechanism", "rows", "shares", "variances", "epsilon", "salt", "stays"))
         for name in ("rows", "shares", "variances"):
             if not isinstance(members[name], list):
                 raise TableError(f"{name} must be a list, got {type(members[name]).__name__}")
         made, epsilon = nested(members["mechanism"]), as_number("epsilon", members["epsilon"])
-        return cls(made, members["rows"], members["shares"], members["variances"], epsilon, members["salt"])
+        return cls(
+            made, members["rows"], members["shares"], members["variances"], epsilon, members["salt"], members["stays"]
+        )
 
 
 def _checked_rows(rows: ArrayLike) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -110,21 +111,49 @@ def best_rows(
     """
     rows = candidates / reach(candidates, changes)[:, None]
     varies = noise + np.einsum("ij,ij->i", rows @ spread, rows)
-    shares, kept = np.full(len(rows), 1 / len(rows)), np.arange(len(rows))
-    for _ in range(int(min(STEPS, max(1, WORK / (rows.size * rows.shape[1]))))):
-        each, trace = _directions(rows[kept], shares[kept], varies[kept], workload)
-        if each.max() <= (1 + GAP) * trace:
-            break
-        shares[kept] *= np.sqrt(each / trace)
-        shares /= shares.sum()
-        kept = np.flatnonzero(shares > LEAST_SHARE / 10)
-    used = np.flatnonzero(shares > LEAST_SHARE)
-    mine = shares[used] / shares[used].sum()
+    steps = int(min(STEPS, max(1, WORK / (rows.size * rows.shape[1]))))
+
+    def gains(kept: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, float]:
+        return _directions(rows[kept], shares, varies[kept], workload)
+
+    shares = improved_shares(gains, len(rows), steps)
+    used = np.flatnonzero(shares)
+    mine = shares[used]
     information = (rows[used] * (mine / varies[used])[:, None]).T @ rows[used]
     inverse = np.linalg.inv(information)
     value = float(np.trace(workload @ inverse))
     whole = np.einsum("ij,ij->i", rows @ (inverse @ workload @ inverse), rows) / varies
     return RowDesign(rows[used], mine, varies[used], information, value, value**2 / float(whole.max()))
+
+
+def improved_shares(
+    gains: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, float]], many: int, steps: int = STEPS
+) -> np.ndarray:
+    """Return the shares (C,) of so many rows, of sum one, after multiplicative steps from even ones; small ones are 0.
+
+    Parameters
+    ----------
+    gains : callable
+        Returns, of the numbers (K,) of the rows that are left and their shares, how much each gains, -df / dq, and the
+        cost f; where shares are best no gain is above the cost.
+    many, steps : int
+        C, and at most so many steps.
+
+    Example
+    -------
+    >>> improved_shares(lambda kept, shares: (1 / shares**2, float((1 / shares).sum())), 2).tolist()
+    [0.5, 0.5]
+    """
+    shares, kept = np.full(many, 1 / many), np.arange(many)
+    for _ in range(steps):
+        each, cost = gains(kept, shares[kept])
+        if each.max() <= (1 + GAP) * cost:
+            break
+        shares[kept] *= np.sqrt(each / cost)
+        shares /= shares.sum()
+        kept = np.flatnonzero(shares > LEAST_SHARE / 10)
+    shares = np.where(shares > LEAST_SHARE, shares, 0.0)
+    return shares / shares.sum()
 
 
 def _directions(

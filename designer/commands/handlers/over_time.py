@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ...over_time import Repeated
-    from ..options.design import DesignOptions
+    from ..options.designs.design import DesignOptions
     from ..options.perturb import PerturbOptions
     from .kind import Checked, Service
     from .options import CountOptions, EstimateOptions
@@ -170,14 +170,17 @@ def _of_numbers(options: DesignOptions, asked: Repeated, epsilon: float, way: st
     """The way that was named, or that which is planned to err least; with the error of what is asked."""
     from ...over_time import plan_over_time
     from ..output.output import spinner
-    from .numbers import design_numbers
+    from .numbers.handler import design_numbers
 
     prior, notes = options.prior()
+    only = None if way == "auto" else way
     with spinner("planning") as told:
-        ways = plan_over_time(prior, epsilon, 1, asked, progress=lambda budget: told(f"epsilon {budget:.3g}"))
-    found = ways[0] if way == "auto" else next((each for each in ways if each.way == way), None)
-    if found is None:
+        ways = plan_over_time(
+            prior, epsilon, 1, asked, only=only, progress=lambda budget: told(f"epsilon {budget:.3g}")
+        )
+    if not ways:
         raise InputError(f"way {way} answers when the last period ends, got --answers {asked.answers}: ask at-end")
+    found = ways[0]
     more = {"error_times_root_n": found.error(asked.of), "of": asked.of}
     builds = {
         "rows": lambda: _rows(options, prior, epsilon, asked),
@@ -207,7 +210,7 @@ def _directions(prior: Any, epsilon: float, asked: Repeated) -> Way:
 def _rows(options: DesignOptions, prior: Any, epsilon: float, asked: Repeated) -> Way:
     from ...over_time.noise import Noise
     from ...over_time.rows import design_rows, plan_rows
-    from .numbers import design_numbers
+    from .numbers.handler import design_numbers
 
     planned = plan_rows(Noise(prior), epsilon, asked)
     return design_rows(lambda of, budget: design_numbers(options, of, budget).mechanism, planned, epsilon)

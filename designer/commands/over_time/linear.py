@@ -30,7 +30,9 @@ def _(
 ) -> PeriodMeans:
     low, high = way.values.domain  # pyright: ignore[reportAttributeAccessIssue] -- of numbers
     found = grouped(way.rows, way.variances, beside["row"], scaled(reports, low, high))
-    return in_units(way, lambda asked: estimate_rows(found, asked, target=target), of, smooth)
+    if way.stays and smooth is not None:
+        raise InputError("values that are taken to stay have nothing to smooth, got --smooth: leave it out")
+    return in_units(way, lambda asked: estimate_rows(found, asked, stays=way.stays, target=target), of, smooth)
 
 
 @of_histories.register

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from optldp.designer.commands.handlers.clipped import counted_into
+from optldp.designer.commands.handlers.numbers.clipped import counted_into
 from optldp.designer.commands.handlers.registry import kind_of
 from optldp.estimators.reading.columns.number_cells import write_columns
 from optldp.mechanisms import Provenance, duchi

@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
-from optldp.designer.commands.handlers.number_fits import QUANTILES
+from optldp.designer.commands.handlers.numbers.fits import QUANTILES
 from optldp.estimators import (
     DistributionEstimate,
     ReportCounts,

@@ -188,7 +188,7 @@ def test_what_perturb_lacks_is_one_line(optldp, way, words, said):
         (("--answers", "delay"), "answers must be one of on-time, at-end, delay:N"),
         (("--of", "median"), "of must be one of each, average, change"),
         (("--way", "fast"), "--way must be one of"),
-        (("--way", "rows"), "way rows answers when the last period ends, got --answers on-time"),
+        (("--way", "directions"), "way directions answers when the last period ends, got --answers on-time"),
     ],
 )
 def test_what_design_cannot_make_is_one_line(optldp, words, said):
@@ -200,7 +200,7 @@ def test_what_design_cannot_make_is_one_line(optldp, words, said):
 
 @pytest.mark.slow
 def test_plan_has_the_keys_that_scripts_read(optldp):
-    asked = ("--prior", "prior.csv", "--epsilon", 2, "--n", 100_000, "--periods", 6, "--changes", 2)
+    asked = ("--prior", "prior.csv", "--epsilon", 2, "--n", 100_000, "--periods", 6, "--changes", 1)
     done = optldp("plan", *asked, "--answers", "at-end", "--of", "each", "--json")
     told = json.loads(done.stdout)
     keys = {

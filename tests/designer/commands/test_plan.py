@@ -169,3 +169,11 @@ def test_design_takes_a_question_for_its_objective(optldp, tmp_path):
     done = optldp(*common, "cdf", "--objective", "minimax")
     assert done.exit_code == 2
     assert "--objective" in done.output
+
+
+def test_a_plan_of_a_mean_is_drawn_and_no_other(optldp):
+    done = optldp(*PLAN, "--epsilon", 1, "--plot", "people.svg", "--force")
+    assert "wrote people.svg (a figure)" in done.stderr
+    refused = optldp(*PLAN, "--epsilon", 1, "--of", "distribution", "--plot", "people.svg")
+    assert refused.exit_code != 0
+    assert "--plot is for means without bias, of one column and one period" in refused.stderr

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from optldp.estimators.counting.collect import collect
 from optldp.estimators.reading.columns import SkippedRows
-from optldp.estimators.reading.columns.skipped_rows import SkippedRowsWarning
+from optldp.estimators.reading.columns.rows.skipped_rows import SkippedRowsWarning
 from optldp.mechanisms import InputError, grr
 
 TABLE = grr([0.0, 1.0, 2.0], 1.0)

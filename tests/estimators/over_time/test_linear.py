@@ -38,6 +38,18 @@ def test_what_rows_do_not_tell_is_left_out_or_refused():
     assert (found.value.tolist(), found.covariance.tolist(), found.periods.tolist()) == ([2.0], [[1.0]], [3])
 
 
+def test_changes_are_told_by_rows_of_changes_alone_and_what_stays_by_any_row():
+    rows = np.array([[1.0, 0.0, 0.0], [-0.5, 0.5, 0.0]])
+    found = grouped(rows, np.ones(2), np.array([1, 1, 1]), np.array([0.1, 0.2, 0.3]))
+    steps = estimate_rows(found, "change")
+    assert (steps.periods.tolist(), steps.value.round(9).tolist()) == ([2], [0.4])
+    first = grouped(rows, np.ones(2), np.array([0, 0]), np.array([1.0, 3.0]))
+    whole = estimate_rows(first, "each", stays=True)
+    assert (whole.value.tolist(), whole.n.tolist()) == ([2.0] * 3, [2] * 3)
+    assert estimate_rows(first, "average", stays=True).value.tolist() == [2.0]
+    assert estimate_rows(first, "change", stays=True).value.tolist() == [0.0, 0.0]
+
+
 def test_single_reports_of_each_row_have_no_spread():
     with pytest.raises(InputError, match="two reports at least"):
         grouped(ROWS, VARIANCES, np.arange(4), np.ones(4))

@@ -54,6 +54,7 @@ def test_a_value_that_is_missing_is_the_one_before_or_else_the_next():
         ({"rows": [[1.0, math.inf]]}, "rows of finite weights"),
         ({"shares": [1]}, "there must be a share for each of 3 rows"),
         ({"variances": [1, 0, 1]}, "a positive variance for each of 3 rows"),
+        ({"stays": True, "rows": [[1.0, -1.0]], "shares": [1], "variances": [1]}, "stays must be true or false"),
         ({"epsilon": 0.5}, "a report must spend at most 0.5, got 1.0"),
     ],
 )

@@ -8,7 +8,6 @@ simulation is more than three standard errors off what was planned.
 
 import argparse
 import sys
-import time
 
 import numpy as np
 from optldp.designer import Prior, design

@@ -3,6 +3,7 @@
 Everything is made at build time from the code itself, so that none of it can go stale:
 
 - the reference's tables and pages, see `site_reference`;
+- `<!-- sliders: people and epsilon -->` becomes two sliders, over numbers that `examples/story.py` has computed;
 - `<!-- command line -->` becomes every command with its arguments, options and examples;
 - the notebooks of `examples/notebooks` are run, and become pages with what they show;
 - a picture leads to itself, to be seen larger;
@@ -18,6 +19,7 @@ import re
 import shutil
 import tempfile
 import tomllib
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,7 @@ LAYERS = ("mechanisms", "solvers", "estimators", "designer")
 ROOT_PAGES = {name: name.lower() for name in ("SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md")}
 LANGUAGES = {".py": "python", ".js": "js", ".html": "html", ".css": "css", ".toml": "toml", ".md": "markdown", "": ""}
 COMMANDS = "<!-- command line -->"
+SLIDERS = "<!-- sliders: people and epsilon -->"
 WORDS = tomllib.loads(Path(__file__).with_name("search.toml").read_text())["words"]
 BOOST = {"reference": 0.002, "accuracy": 0.1, "papers": 0.1, "changelog.md": 0.05}
 """What a page counts in a search, by its folder; guides with words of their own 1, others 0.2."""
@@ -169,4 +172,12 @@ def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
 def expanded(uri: str, markdown: str) -> str:
     """Return a page with its marks replaced by what they stand for."""
     markdown = with_tables(uri, markdown)
+    if SLIDERS in markdown:
+        markdown = markdown.replace(SLIDERS, _sliders())
     return markdown.replace(COMMANDS, command_line()) if COMMANDS in markdown else markdown
+
+
+def _sliders() -> str:
+    """Return two sliders with the numbers beside them, so that nothing is fetched; `people-and-error.js` moves them."""
+    numbers = (ROOT / "docs" / "reference" / "people-and-error.json").read_text().strip()
+    return Path(__file__).with_name("site_sliders.html").read_text().replace("NUMBERS", escape(numbers))

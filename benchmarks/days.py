@@ -2,10 +2,13 @@
 
     python benchmarks/days.py --reports 1000000 --seed 1
 
-Each day's batch has what arrived on it: reports of that day and of three days before, and a tenth of those of the day
-before again. A run is killed (SIGKILL) after a random time and started again, until it ends by itself. The counts must
-be those of all reports, each once. Prints processor seconds and the size of what is known.
+Each day has two batches, in an order of chance: the reports of that day with those of three days before that were held
+up, and a tenth of what came the day before once more, some of it after its day was closed. A run is killed (SIGKILL)
+after a part of the time that the last whole one took, chosen at random, and started again. The counts must be those of
+all reports, each once. Prints processor seconds, memory and the size of what is known.
 """
+
+from __future__ import annotations
 
 import argparse
 import resource
@@ -13,7 +16,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from datetime import date, timedelta
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -24,68 +29,114 @@ from optldp.mechanisms import duchi, make_exact, save_table
 from optldp.mechanisms.files.identifier import table_identifier
 
 DAYS, LATE = 30, 3
-KILLS = 2
-"""Runs of a batch that are killed at most."""
+HELD_UP, AGAIN = 0.2, 10
+"""Share of reports that come up to three days late, and which part of a day's batch comes once more."""
+
+FIRST = date(2026, 5, 1)
+DIGITS = 32
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--reports", type=int, default=1_000_000, help="a day")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kept", type=Path, help="folder from which a run that was stopped goes on")
     asked = parser.parse_args()
-    rng, many = np.random.default_rng(asked.seed), asked.reports
-    table = make_exact(duchi([0.0, 1.0], 1.0)).mechanism
-    name, first, killed = table_identifier(table), date(2026, 5, 1), 0
-    expected = np.zeros((DAYS, 2), dtype=np.int64)
-    waiting: list[tuple[int, pa.Table]] = []
     with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        save_table(table, folder / "mech.json")
-        for number in range(DAYS + LATE):
-            today = (first + timedelta(number)).isoformat()
-            if number < DAYS:
-                outputs = table.sample_index(rng.uniform(0, 1, many), rng)
-                expected[number] = np.bincount(outputs, minlength=2)
-                ids = [f"{number:02d}{place:030x}" for place in range(many)]
-                made = pa.table({"output": outputs, "day": [today] * many, "report_id": ids, "table": [name] * many})
-                arrives = number + rng.integers(0, LATE + 1, many) * (rng.random(many) < 0.2)
-                waiting += [(day, made.filter(pa.array(arrives == day))) for day in range(number, number + LATE + 1)]
-            batches = [[part for day, part in waiting if day == number]]
-            batches.append([part.slice(0, part.num_rows // 10) for day, part in waiting if day == number - 1])
-            waiting = [(day, part) for day, part in waiting if day >= number]
-            for parts in filter(None, batches):
-                pq.write_table(pa.concat_tables(parts), folder / "batch.parquet")
-                killed += count(folder, today, rng)
-        found = load_days([folder / "counts"])
-        told = np.zeros_like(expected)
-        for day in found.dates(name):
-            rows = found.rows(name, day)
-            told[(day - first).days, rows["output"].astype(int)] = rows["n"]
-        spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-        size = (folder / "counts" / "state.duckdb").stat().st_size
-    same = bool((told == expected).all())
-    print(f"{expected.sum():,} reports of {DAYS} days, {killed} runs killed: {'the same counts' if same else 'OTHERS'}")
-    print(f"{spent.ru_utime + spent.ru_stime:.0f} s of processor time, {size / 1e6:.0f} MB of state")
-    sys.exit(not same)
+        folder = asked.kept or Path(temporary)
+        folder.mkdir(exist_ok=True)
+        sys.exit(not collected(Collection(asked.reports, asked.seed), folder))
 
 
-def count(folder: Path, today: str, rng: np.random.Generator) -> int:
-    """Count a batch, by runs that are killed until one is not; return how many were."""
-    words = ["count", "mech.json", "batch.parquet", "--by", "table,day", "--late", str(LATE), "--today", today]
-    run = [sys.executable, "-m", "optldp", *words, "--out", "counts"]
-    for killed in range(KILLS + 1):
-        patience = None if killed == KILLS else rng.uniform(0.5, 3.0)
-        running = subprocess.Popen(run, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        try:
-            _, told = running.communicate(timeout=patience)
-        except subprocess.TimeoutExpired:
-            running.send_signal(signal.SIGKILL)
-            running.communicate()
-            continue
-        if running.returncode:
-            raise SystemExit(told.decode())
-        return killed
-    raise AssertionError("the last run is not killed")
+def collected(made: Collection, folder: Path) -> bool:
+    """Count all days, print what came of it, and return whether the counts are those of all reports."""
+    runs, done = Runs(folder, np.random.default_rng([made.seed, DAYS])), folder / "done"
+    if not done.exists():
+        save_table(made.table, folder / "mech.json")
+    for number in range(int(done.read_text()) + 1 if done.exists() else 0, DAYS + LATE):
+        batches = [made.batch(number)]
+        if number:
+            batches.append(made.batch(number - 1, AGAIN))
+        for place in runs.rng.permutation(len(batches)):
+            runs.count(batches[place], FIRST + timedelta(number))
+        done.write_text(str(number))
+    name, found = table_identifier(made.table), load_days([folder / "counts"])
+    expected = np.array([np.bincount(made.day(number)[0]["output"], minlength=2) for number in range(DAYS)])
+    told = np.zeros_like(expected)
+    for day in found.dates(name):
+        rows = found.rows(name, day)
+        told[(day - FIRST).days, rows["output"].astype(int)] = rows["n"]
+    same = bool((told == expected).all()) and not found.number(name, "invalid")
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(
+        f"{expected.sum():,} reports of {DAYS} days, {runs.killed} of {runs.killed + runs.batches} runs killed:",
+        end=" ",
+    )
+    print("the same counts" if same else "OTHERS")
+    print(
+        f"{spent.ru_utime + spent.ru_stime:.0f} s of processor time, {spent.ru_maxrss / 1e3:.0f} MB of memory at most,"
+    )
+    print(f"{(folder / 'counts' / 'state.duckdb').stat().st_size / 1e6:.0f} MB of state")
+    return same
+
+
+class Collection:
+    """Reports of all days, the same for the same seed."""
+
+    def __init__(self, many: int, seed: int) -> None:
+        self.many, self.seed = many, seed
+        self.table = make_exact(duchi([0.0, 1.0], 1.0)).mechanism
+        self.day = lru_cache(LATE + 2)(self._day)
+
+    def _day(self, number: int) -> tuple[pa.Table, np.ndarray]:
+        """A day's reports as `perturb --day` writes them, and how many days late each comes."""
+        rng = np.random.default_rng([self.seed, number])
+        digits = rng.bytes(DIGITS // 2 * self.many).hex()
+        columns = {
+            "output": self.table.sample_index(rng.uniform(0, 1, self.many), rng),
+            "day": pa.repeat((FIRST + timedelta(number)).isoformat(), self.many),
+            "report_id": [digits[start : start + DIGITS] for start in range(0, len(digits), DIGITS)],
+            "table": pa.repeat(table_identifier(self.table), self.many),
+        }
+        return pa.table(columns), rng.integers(0, LATE + 1, self.many) * (rng.random(self.many) < HELD_UP)
+
+    def batch(self, number: int, part: int = 1) -> pa.Table:
+        """Return what comes on a day, or the first of so many parts of it."""
+        parts = []
+        for day in range(max(0, number - LATE), min(number, DAYS - 1) + 1):
+            rows, delays = self.day(day)
+            coming = np.flatnonzero(delays == number - day)
+            parts.append(rows.take(pa.array(coming[: coming.size // part])))
+        return pa.concat_tables(parts)
+
+
+class Runs:
+    """Runs of `optldp count`, half of which are killed."""
+
+    def __init__(self, folder: Path, rng: np.random.Generator) -> None:
+        self.folder, self.rng, self.batches, self.killed, self.seconds = folder, rng, 0, 0, 3.0
+
+    def count(self, batch: pa.Table, today: date) -> None:
+        """Count a batch, by runs that are killed until one is not."""
+        pq.write_table(batch, self.folder / "batch.parquet")
+        self.batches += 1
+        words = ["count", "mech.json", "batch.parquet", "--by", "table,day", "--late", str(LATE)]
+        run = [sys.executable, "-m", "optldp", *words, "--today", today.isoformat(), "--out", "counts"]
+        while True:
+            patience = self.seconds * self.rng.random() if self.rng.random() < 0.5 else None
+            started = time.perf_counter()
+            running = subprocess.Popen(run, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            try:
+                _, told = running.communicate(timeout=patience)
+            except subprocess.TimeoutExpired:
+                running.send_signal(signal.SIGKILL)
+                running.communicate()
+                self.killed += 1
+                continue
+            if running.returncode:
+                raise SystemExit(told.decode())
+            self.seconds = time.perf_counter() - started
+            return
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Counting reports where they lie, beside what the engine itself asks for the same: `python benchmarks/engines.py`.
 
 Parquet files are made on the spot: ROWS indexed reports of one service (100 million, a file of 63 MB; a billion by
-`--rows 1000000000`), and three services with USERS each, in orders of their own, matched by a key of whole numbers.
+`--rows 1000000000`), and three services with USERS each, in orders of their own, matched by keys of three kinds.
 Every way of counting is a process of its own; all ways take turns, and of each the turn of least processor seconds, of
 all its cores, stands. The engine's own query is as short as its language lets it be: it refuses nothing.
 """
@@ -22,6 +22,12 @@ from optldp.mechanisms import make_exact, piecewise, save_table
 
 TURNS = 3
 SERVICES = ("a", "b", "c")
+KEYS = {
+    "numbers": '"user"',
+    "hashes": 'CAST(hash("user") >> 1 AS BIGINT)',
+    "texts": "'user ' || CAST(hash(\"user\") AS VARCHAR)",
+}
+"""What users are called, by SQL of their numbers from 0."""
 TABLE = make_exact(piecewise(np.linspace(0.0, 1.0, 9), 1.0)).mechanism
 
 BEFORE = """
@@ -60,7 +66,8 @@ def main() -> None:
         if asked.rows:
             print(_one_service(folder, asked.rows, asked.turns).markdown(), flush=True)
         if asked.users:
-            print("\n" + _three_services(folder, asked.users, asked.turns).markdown())
+            for kind in KEYS:
+                print("\n" + _three_services(folder, kind, asked.users, asked.turns).markdown(), flush=True)
 
 
 def _one_service(folder: Path, rows: int, turns: int) -> Table:
@@ -78,12 +85,13 @@ def _one_service(folder: Path, rows: int, turns: int) -> Table:
     return _measured(folder, f"{rows:.0e} indexed reports", ways, beside, rows, turns)
 
 
-def _three_services(folder: Path, users: int, turns: int) -> Table:
+def _three_services(folder: Path, kind: str, users: int, turns: int) -> Table:
     rng = np.random.default_rng(1)
     with duckdb.connect() as connection:
         for name in SERVICES:
             connection.register("rows", {"user": rng.permutation(users), "output": rng.integers(0, 17, users)})
-            connection.execute(f"COPY (FROM rows) TO '{folder / name}.parquet'")
+            keyed = f"SELECT {KEYS[kind]} AS user, output FROM rows"
+            connection.execute(f"COPY ({keyed}) TO '{folder / name}.parquet'")
     files = [f"{name}.parquet" for name in SERVICES]
     printed = count_query([TABLE] * 3, SERVICES, key="user", table=False)
     for name, file in zip(SERVICES, files, strict=True):
@@ -100,7 +108,7 @@ def _three_services(folder: Path, users: int, turns: int) -> Table:
         "count of duckdb's relations": COUNT.format(what=f"{relation}, key='user'"),
     }
     beside = dict.fromkeys(ways, "duckdb's FULL JOIN, GROUP BY")
-    return _measured(folder, f"three services, {users:.0e} users each", ways, beside, users, turns)
+    return _measured(folder, f"three services, {users:.0e} users each, keys of {kind}", ways, beside, users, turns)
 
 
 def _measured(folder: Path, what: str, ways: dict[str, str], beside: dict[str, str], users: int, turns: int) -> Table:

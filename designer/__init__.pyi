@@ -15,11 +15,11 @@ from .methods.lattice import Lattice as Lattice
 from .methods.pieces import Pieces as Pieces
 from .methods.registry import METHODS as METHODS
 from .objectives.base import Objective as Objective
-from .objectives.custom import Custom as Custom
 from .objectives.error import Error as Error
 from .objectives.frequencies import Frequencies as Frequencies
 from .objectives.guarantee import Guarantee as Guarantee
 from .objectives.information import Information as Information
+from .objectives.losses.custom import Custom as Custom
 from .objectives.variance import Variance as Variance
 from .objectives.worst_case import TradeOff as TradeOff
 from .objectives.worst_case import WorstCase as WorstCase

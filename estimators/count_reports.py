@@ -29,7 +29,7 @@ from .personalised.pair_counts import PersonalisedPairCounts
 if TYPE_CHECKING:
     from .counting.users import Progress
     from .reading.columns.files import FilePath
-    from .reading.columns.skipped_rows import SkippedRows
+    from .reading.columns.rows.skipped_rows import SkippedRows
 
     _OfNumbers = TabulatedMechanism | FloorForm
 

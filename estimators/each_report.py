@@ -18,9 +18,9 @@ from ..mechanisms.errors import InputError
 from ..mechanisms.files.identifier import file_checksum, table_identifier
 from .counting.counts import runs
 from .counting.user_numbers import counts_of_rows, whole_counts
-from .reading.columns.counted_rows import counted_reports
+from .reading.columns.rows.counted_rows import counted_reports
+from .reading.columns.rows.skipped_rows import SkippedRows
 from .reading.columns.simulated_columns import OUTPUT
-from .reading.columns.skipped_rows import SkippedRows
 
 Made = TypeVar("Made", bound=Channel)
 

@@ -1,4 +1,4 @@
-"""Every figure of this library: the pictures of docs/figures.md and docs/problem.md, and that of the first page.
+"""Every figure of this library: the pictures of docs/figures.md and docs/problem.md.
 
     python examples/figures.py --out docs
 
@@ -181,12 +181,6 @@ def told() -> Axes:
     return bounds(prior, [0.5, 1.0, 2.0, 4.0], methods=methods, objectives=[asked]).plot(objective=asked)
 
 
-def of_the_first_page() -> Axes:
-    """The design of README.md, drawn."""
-    guess = stats.lognorm(0.6, scale=np.exp(10.5))
-    return design(Prior.from_distribution(guess, knots=101, domain=(0, 200_000), units="EUR"), 1.0).plot()
-
-
 def save_small(axes: Axes, path: Path) -> None:
     buffer = io.BytesIO()
     axes.figure.canvas.figure.savefig(buffer, dpi=PIXELS_PER_INCH, metadata={"Software": None})
@@ -204,7 +198,7 @@ def main() -> None:
     pictures |= {"error-table": errors_of_means(), "distribution": distribution(prior), "counted-as": counted(prior)}
     pictures |= {"objective": told()} | of_privacies()
     places = {f"figures/{name}.png": axes for name, axes in pictures.items()}
-    for name, axes in (places | {"optimal-mechanism.png": of_the_first_page()}).items():
+    for name, axes in places.items():
         path = out / name
         save_small(axes, path)
         print(f"{path}: {path.stat().st_size / 1000:.0f} kB")

@@ -183,6 +183,7 @@ def test_steps_and_ratios_outside_their_ranges_are_refused_and_never_loop(tmp_pa
     assert "ratio must" in said.stderr or "step must" in said.stderr
 
 
+@pytest.mark.slow
 def test_all_pairs_of_many_rows_are_refused_unless_they_are_asked_for(tmp_path, auditor):
     """Of a promise of (epsilon, delta), by the bound of the package: 16 n m + n n m steps up to 2^31."""
     promised = {"kind": "approximate", "delta": 1e-6}
@@ -218,6 +219,7 @@ def test_a_file_too_large_to_be_a_table_is_refused_unread(tmp_path):
     assert "at most 33554432 bytes" in said.stderr
 
 
+@pytest.mark.slow
 def test_as_a_program_it_says_so_and_exits_with_0_or_1(tmp_path):
     """One line each, without a traceback."""
     good = audited(write(tmp_path, document()))

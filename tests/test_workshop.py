@@ -74,6 +74,7 @@ def test_ci_runs_the_quick_tests_and_then_the_slow_ones_and_the_rest_runs_every_
         assert re.search(r"python\S* -m pytest -m \"slow and not nightly\"", path.read_text()), path
 
 
+@pytest.mark.slow
 def test_of_sampled_cases_each_nth_is_quick_and_no_case_is_lost(pytester):
     """The quick cases of a test, the slow ones and those of the night together are all of them."""
     pytester.makeconftest((ROOT / "tests" / "conftest.py").read_text())

@@ -11,8 +11,19 @@ import typer
 from ...mechanisms.errors import InputError
 from ...mechanisms.printable import printable
 from .options.bounds import BoundsOptions, require_places
-from .options.shared import CONFIDENCE, PAGES_ARE_USUAL, TOLERANCE, takes_options
-from .output.output import at_least, number, one_line_errors, print_json, print_rows, say, say_wrote, task_progress
+from .options.shared import CONFIDENCE, PAGES_ARE_USUAL, PLOTS, TOLERANCE, takes_options
+from .output.output import (
+    at_least,
+    number,
+    one_line_errors,
+    print_json,
+    print_rows,
+    require_place,
+    say,
+    say_wrote,
+    task_progress,
+    write_figure,
+)
 from .output.prior import SENSITIVE, read_categorical_prior
 
 if TYPE_CHECKING:
@@ -29,6 +40,7 @@ def bounds_command(asked: BoundsOptions) -> None:
 
     \b
     Example: optldp bounds survey.csv --column income --range 0 200000 --epsilon 0.25:4:0.25 --out report.html
+    Example: optldp bounds survey.csv --column income --range 0 200000 --epsilon 0.5,1,2 --plot bounds.svg
     Example: optldp bounds survey.csv --attribute age=18:90 --attribute income=0:200000 --epsilon 0.5,1,2 --out folder
     Example: optldp bounds survey.csv --column job --categorical --epsilon 0.5:2:0.5 --out jobs.html
     Example: optldp bounds survey.csv --column income --range 0 200000 --objective robust:tv,radius=0.1 \\
@@ -36,7 +48,7 @@ def bounds_command(asked: BoundsOptions) -> None:
     """
     from ...mechanisms.files.atomic_write import replacing
     from ...solvers.biased.error_program import check_users
-    from ..report.front import checked_users
+    from ..report.fronts.front import checked_users
     from ..report.page import bounds_html
     from ..report.rendering import require_report_tools
 
@@ -50,6 +62,7 @@ def bounds_command(asked: BoundsOptions) -> None:
         return
     out = asked.out
     require_places(out, asked.results, force=asked.force)
+    require_place(asked.plot, PLOTS, force=asked.force)
     if out is not None:
         require_report_tools()
         checked_users(asked.n)
@@ -62,6 +75,8 @@ def bounds_command(asked: BoundsOptions) -> None:
         say(note)
     if out is not None:
         say_wrote(out, "a page to read")
+    if asked.plot is not None:
+        write_figure(found.plot(), asked.plot)
     if asked.results is not None:
         say_wrote(asked.results, "what was computed, to go on from")
     if asked.as_json:
@@ -76,7 +91,7 @@ def _found(asked: BoundsOptions) -> tuple[BoundsResult, list[str]]:
     """Compute the bounds of one column, and return what there is to say of its prior."""
     from ..comparison.bounds import bounds
     from ..methods.registry import METHODS
-    from .options.levels import budget_numbers
+    from .options.designs.levels import budget_numbers
 
     objectives, budgets = asked.asked, budget_numbers(asked.budgets, "--epsilon")
     prior, notes = asked.prior()
@@ -101,7 +116,7 @@ def _ranges(asked: BoundsOptions) -> dict[str, tuple[float, float]]:
     from .handlers.attributes import attribute_range
 
     named = asked.attributes or []
-    asked.refuse("for one column, not for attributes", "--column", "--range", "--prior", "--results")
+    asked.refuse("for one column, not for attributes", "--column", "--range", "--prior", "--results", "--plot")
     found = dict(map(attribute_range, named))
     if len(found) < len(named):
         raise InputError(f"attributes must differ, got {', '.join(named)}")
@@ -110,8 +125,8 @@ def _ranges(asked: BoundsOptions) -> dict[str, tuple[float, float]]:
 
 def of_attributes(asked: BoundsOptions) -> None:
     """Find the bounds of several columns, write a folder of their reports with an index, and print them."""
-    from ..report.bounds_front import bounds_front
-    from ..report.front import checked_users
+    from ..report.fronts.bounds import bounds_front
+    from ..report.fronts.front import checked_users
     from ..report.index_page import index_html
     from ..report.page import bounds_html
     from .rendering.mechanism_reports import INDEX, free_name, require_report_place, write_pages
@@ -155,7 +170,7 @@ def of_categories(asked: BoundsOptions) -> None:
     from ..comparison.bounds_categories import bounds_categories
     from ..report.categories_page import category_bounds_html
     from ..report.rendering import require_report_tools
-    from .options.levels import budget_numbers
+    from .options.designs.levels import budget_numbers
 
     asked.refuse_for_categories()
     n, out, budgets = asked.n, asked.out, budget_numbers(asked.budgets, "--epsilon")

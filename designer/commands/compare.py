@@ -11,9 +11,10 @@ import typer
 
 from ...mechanisms.errors import InputError
 from ..objectives.registry import in_words
-from .options.objective import PANEL, ObjectiveOptions
+from .options.designs.objective import PANEL, ObjectiveOptions
 from .options.shared import (
     EPSILONS,
+    PLOTS,
     TOLERANCE,
     UNIFORM_SHARE,
     Categorical,
@@ -21,6 +22,7 @@ from .options.shared import (
     Json,
     Knots,
     Methods,
+    Plot,
     Tolerance,
     UniformShare,
     takes_options,
@@ -34,13 +36,17 @@ from .output.output import (
     require_place,
     say,
     task_progress,
+    write_figure,
 )
 from .output.prior import SENSITIVE, read_categorical_prior
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from matplotlib.axes import Axes
+
     from ...mechanisms import TabulatedMechanism
+    from ..comparison.compare import Comparison
     from ..comparison.row import Row
     from ..objectives.at_most import AtMost
     from ..objectives.base import Objective
@@ -86,6 +92,7 @@ class CompareOptions(ObjectiveOptions):
     tolerance: Tolerance = TOLERANCE
     categorical: Categorical = False
     out: Annotated[Path | None, typer.Option("--out", help="Write the rows: .csv, .parquet or .json.")] = None
+    plot: Plot = None
     force: Force = False
     as_json: Json = False
 
@@ -93,7 +100,7 @@ class CompareOptions(ObjectiveOptions):
         """Raise InputError for an option that only numbers have a use for."""
         numeric = (
             "--n", "--range", "--knots", "--method", "--table", "--outputs", "--uniform-share", "--tolerance",
-            "--objective", "--confidence", "--assume", "--assume-from",
+            "--objective", "--confidence", "--assume", "--assume-from", "--plot",
         )  # fmt: skip
         self.refuse("of no use to categories", *numeric)
 
@@ -110,6 +117,7 @@ def compare_command(asked: CompareOptions) -> None:
     Example: optldp compare survey.csv --column income --range 0 200000 --epsilon 1 --objective error --n 20000
     Example: optldp compare --prior prior.csv --epsilon 1 --table mech.json
     Example: optldp compare --prior prior.csv --epsilon 1 --method optimal --outputs 2,4,8,16
+    Example: optldp compare --prior prior.csv --epsilon 0.5,1,2 --plot variances.svg
     Example: optldp compare survey.csv --column job --categorical --epsilon 1
     """
     from ...mechanisms.budget import check_epsilon
@@ -117,9 +125,10 @@ def compare_command(asked: CompareOptions) -> None:
     from ..comparison.compare import compare
     from ..methods.registry import METHODS
     from ..planning.people_of_rows import row_facts
-    from .options.levels import budget_numbers
+    from .options.designs.levels import budget_numbers
 
     require_place(asked.out, SUFFIXES, force=asked.force)
+    require_place(asked.plot, PLOTS, force=asked.force)
     sure = asked.sure
     if asked.n is not None:
         check_users(asked.n)
@@ -148,6 +157,8 @@ def compare_command(asked: CompareOptions) -> None:
     judged = {objective.key: objective for objective in (decides, *others)}
     told = [vars(row) | row_facts(row, judged[row.objective], asked.n, confidence=sure) for row in rows]
     _write(told, asked.out)
+    if asked.plot is not None:
+        write_figure(_drawn(rows, decides), asked.plot)
     if asked.as_json:
         print_json({"rows": told})
         return
@@ -157,10 +168,24 @@ def compare_command(asked: CompareOptions) -> None:
         typer.echo(f"rows: {asked.out}")
 
 
+def _drawn(rows: Comparison, decides: Objective) -> Axes:
+    """Draw the rows by the objective that decides: variances, or its own numbers."""
+    from ...mechanisms.units import literal
+    from ..objectives.variance import Variance
+    from ..objectives.worst_case import WorstCase
+    from ..plots.objective_lines import objective
+
+    if isinstance(decides, Variance | WorstCase):
+        return rows.plot(worst_case=isinstance(decides, WorstCase))
+    own = [row for row in rows if row.objective == decides.key]
+    quantity = decides.quantity(literal(rows.units))
+    return objective(own, quantity=quantity, nobody=decides.nobody, more_is_better=decides.more_is_better)
+
+
 def _limits(text: str | None) -> list[AtMost]:
     """Return how many outputs tables may have; InputError for what is no such number."""
     from ..objectives.at_most import AtMost
-    from .options.outputs import given_outputs
+    from .options.designs.outputs import given_outputs
 
     found = [] if text is None else [given_outputs(each) for each in text.split(",")]
     if (wrong := [each for each in found if not isinstance(each, AtMost)]) != []:

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...mechanisms.errors import TableError
-from .options.design import DesignOptions
+from .options.designs.design import DesignOptions
+from .options.designs.mixing import OPTIONS as MIXING
 from .options.kind import DesignKind, OneTable
-from .options.mixing import OPTIONS as MIXING
 from .options.shared import CONFIDENCE, takes_options
 from .output.output import (
     means_facts,
@@ -54,6 +54,9 @@ FOR_PROGRAMS = (
 )
 """Facts of the JSON object that people are told in other words."""
 
+OF_KNOTS = ("lower_bound", "relative_gap")
+"""Facts that people are not told beside the same for every number of knots."""
+
 NOTED = ("rmse", "rmse_biased", "clip_low", "clip_high")
 """Those of an unbiased design that a note says."""
 
@@ -87,7 +90,7 @@ def design_command(asked: DesignOptions) -> None:
     Example: optldp design survey.csv --column job --categorical --levels 0.1:1:0.1 --level-epsilon 0.5 --out jobs.json
     """
     from ...mechanisms.files.table import SUFFIXES
-    from .handlers.clipped import marked
+    from .handlers.numbers.clipped import marked
     from .handlers.registry import design_bundle
 
     if asked.over_time:
@@ -153,8 +156,8 @@ def _finish_table(made: Outcome, asked: DesignOptions) -> None:
     if asked.as_json:
         print_json(facts | means_facts(made.within) | _explained(facts, asked))
         return
-    said = NOTED if "rmse_biased" in facts else ()
-    shown = {name: value for name, value in facts.items() if value is not None and name not in (*FOR_PROGRAMS, *said)}
+    hidden = {*FOR_PROGRAMS, *(NOTED if "rmse_biased" in facts else ()), *(OF_KNOTS if "total_gap" in facts else ())}
+    shown = {name: value for name, value in facts.items() if value is not None and name not in hidden}
     rows = [(name, with_brief(name, readable_fact(name, value))) for name, value in shown.items()]
     print_facts(made.title, rows)
     print_means(made.within, made.mechanism.units)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from .handlers.options import EstimateOptions
-from .options.shared import takes_options
+from .options.shared import PLOTS, takes_options
 from .output.fit import FIT, told_of_fit
 from .output.output import (
     facts_shown,
@@ -22,6 +22,7 @@ from .output.output import (
     say,
     say_of_reports,
     say_wrote,
+    write_figure,
 )
 
 if TYPE_CHECKING:
@@ -51,8 +52,6 @@ EVIDENCE = (
 """Facts of the JSON object that say how well a fit is solved: a person is told only if it is not."""
 
 LIMIT = "iteration-limit"
-
-PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 
 
 @one_line_errors
@@ -93,7 +92,7 @@ def estimate_command(asked: EstimateOptions) -> None:
         *(asked.assume_from or ()),
         *(asked.versus or ()),
     ]
-    _require_outputs(inputs, (asked.out, DATA_SUFFIXES), (asked.plot, PLOT_SUFFIXES), force=asked.force)
+    _require_outputs(inputs, (asked.out, DATA_SUFFIXES), (asked.plot, PLOTS), force=asked.force)
     first = load_mechanism(asked.files[0], allow_unproved=asked.allow_unproved)
     if kind_of(first).over_time:
         _over_time(asked)
@@ -148,7 +147,7 @@ def _over_time(asked: EstimateOptions) -> None:
 
 def _as_counted(found: Found, kinds: list[Kind], attribute: str | None) -> Found:
     """Return what was found with the ranges that values are counted into, where tables were designed so."""
-    from .handlers.clipped import clipped_line, clipped_words, counted_into
+    from .handlers.numbers.clipped import clipped_line, clipped_words, counted_into
 
     ranges = [one for one in counted_into(kinds) if attribute in (None, one["table"])]
     if not ranges:
@@ -219,11 +218,7 @@ def _write(found: Found, out: Path | None, plot: Path | None) -> None:
         _write_columns(out, found.columns)
         say_wrote(out, f"{len(next(iter(found.columns.values()))):,} rows")
     if plot is not None and figure is not None:
-        from ..plots.saving import save_figure
-
-        if lacking := save_figure(figure, plot):
-            say(f"warning: {lacking}")
-        say_wrote(plot, "a figure")
+        write_figure(figure, plot)
 
 
 def _write_columns(out: Path, columns: dict[str, Any]) -> None:

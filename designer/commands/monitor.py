@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...mechanisms.errors import InputError
-from .options.shared import AllowUnproved, Force, Json, Table
+from .options.shared import PLOTS, AllowUnproved, Force, Json, Plot, Table
 from .output.output import NOT_SO, number, one_line_errors, print_facts, print_json, print_rows, require_place, say
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ MOST_INVALID = 0.01
 MOST_DAYS = 31
 """Days that are printed, the last ones; --json has all."""
 
-PLOTS = (".png", ".svg", ".pdf")
-
 
 @one_line_errors
 def monitor_command(
@@ -35,7 +33,7 @@ def monitor_command(
     counts: Annotated[
         list[Path], typer.Argument(metavar="COUNTS", help="Folders or files of counts by day; of several the fullest.")
     ],
-    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the days: .png, .svg or .pdf.")] = None,
+    plot: Plot = None,
     most_invalid: Annotated[
         float, typer.Option("--most-invalid", help="Share of reports that may be none before that is said to be wrong.")
     ] = MOST_INVALID,

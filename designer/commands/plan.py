@@ -15,13 +15,14 @@ from ...mechanisms.errors import InputError, wired
 from ...mechanisms.option_grammar import name_asked
 from ..methods.options import told_method
 from ..objectives.registry import in_words
-from .options.features import FeaturesOptions
-from .options.mixing import OPTIONS as MIXED
-from .options.mixing import Mixing, MixingOptions
-from .options.objective import PANEL, ObjectiveOptions
-from .options.over_time import OverTimeOptions
+from .options.designs.features import FeaturesOptions
+from .options.designs.mixing import OPTIONS as MIXED
+from .options.designs.mixing import Mixing, MixingOptions
+from .options.designs.objective import PANEL, ObjectiveOptions
+from .options.designs.over_time import OverTimeOptions
 from .options.shared import (
     EPSILON,
+    PLOTS,
     TOLERANCE,
     UNIFORM_SHARE,
     USERS,
@@ -29,6 +30,7 @@ from .options.shared import (
     Force,
     Json,
     Knots,
+    Plot,
     Seed,
     Tolerance,
     UniformShare,
@@ -48,11 +50,14 @@ from .output.output import (
     say,
     say_wrote,
     spinner,
+    write_figure,
 )
 from .output.prior import CARRIED, read_categorical_prior
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
 
     from ...mechanisms import TabulatedMechanism
     from ..designs.result import Design
@@ -112,6 +117,7 @@ class PlanOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOpti
     uniform_share: UniformShare = UNIFORM_SHARE
     tolerance: Tolerance = TOLERANCE
     out: Annotated[Path | None, typer.Option("--out", help="Write the mechanism, .json or .npz.")] = None
+    plot: Plot = None
     force: Force = False
     units: Units = ""
     as_json: Json = False
@@ -146,6 +152,7 @@ def plan_command(asked: PlanOptions) -> None:
 
     \b
     Example: optldp plan survey.csv --column income --range 0 200000 --n 20000 --error 500
+    Example: optldp plan survey.csv --column income --range 0 200000 --n 20000 --epsilon 1 --plot people.svg
     Example: optldp plan survey.csv --column income --range 0 200000 --n 20000 --epsilon 1 --of population
     Example: optldp plan survey.csv --column income --range 0 200000 --n 20000 --error 700 --objective minimax
     Example: optldp plan survey.csv --column income --range 0 200000 --epsilon 1 --error 700 --objective error
@@ -160,6 +167,10 @@ def plan_command(asked: PlanOptions) -> None:
     from ..designs.design import design
     from .rendering.mixing import local_budget, mixed_facts
 
+    drawn = asked.of in (*OF_MEANS, "users", "population") and asked.objective.partition(":")[0] != "error"
+    if asked.over_time or asked.for_text is not None or asked.categorical or not drawn:
+        asked.refuse("for means without bias, of one column and one period", "--plot")
+    require_place(asked.plot, PLOTS, force=asked.force)
     if asked.over_time:
         from .over_time.plan import plan_ways
 
@@ -206,6 +217,8 @@ def plan_command(asked: PlanOptions) -> None:
     more = mixed_facts(mixing, plan.design.mechanism)
     _save(plan.design.mechanism, asked, [*notes, *asked.objective_notes])
     facts, sure = _facts(plan, asked.of) | more | {"table": out and str(out)}, checked_confidence(asked.confidence)
+    if asked.plot is not None:
+        write_figure(_drawn(prior, plan, common), asked.plot)
     within = {} if asked.of == "difference" else _within(plan, sure)
     if asked.as_json:
         print_json(facts | means_facts(within))
@@ -214,6 +227,15 @@ def plan_command(asked: PlanOptions) -> None:
     rows = [(name, readable(value)) for name, value in facts.items() if value is not None]
     print_facts(f"{facts['users']:,} reports, for {about}", rows)
     print_means(within, prior.units)
+
+
+def _drawn(prior: Prior, plan: BudgetPlan, common: dict[str, Any]) -> Axes:
+    """Draw the plan's error against the people, beside those of half and of twice its budget."""
+    from ..planning.mean import plan_error
+    from ..plots.people_lines import people
+
+    others = [plan_error(prior, plan.n, factor * plan.epsilon, of=plan.of, **common) for factor in (0.5, 2.0)]
+    return people([plan, *others], units=prior.units)
 
 
 def _save(mechanism: TabulatedMechanism, asked: PlanOptions, notes: Sequence[str]) -> None:

@@ -20,6 +20,9 @@ MOST_KNOTS = 401
 
 EVEN_KNOTS = 101
 
+SAME_VALUE = 1e-9
+"""As a share of a feature's range, how far apart values are that are one."""
+
 Box = Mapping[str, tuple[float, float]]
 """Columns, in their order, with the range of each."""
 
@@ -99,13 +102,16 @@ def feature_prior(
 
     Example
     -------
-    >>> feature_prior(np.array([0.0, 1.0, 5.0]), np.ones(3), (0.0, 2.0)).knots
+    >>> feature_prior(np.array([0.0, 1.0, 1.0 + 1e-12, 5.0]), np.ones(4), (0.0, 2.0)).knots
     array([0., 1., 2.])
     """
     low, high = domain
     inside = np.clip(values, low, high)
-    own = np.unique(np.concatenate([np.round((inside - low) / (high - low), 12) * (high - low) + low, [low, high]]))
-    own[0], own[-1] = low, high
+    places = np.unique(np.append((inside - low) / (high - low), [0.0, 1.0]))
+    # Values of a formula that differ by rounding alone are one knot; both ends stay themselves.
+    places = np.concatenate([[0.0], places[1:][np.diff(places) > SAME_VALUE]])
+    own = places * (high - low) + low
+    own[-1] = high
     knots = own if own.size <= MOST_KNOTS else np.linspace(low, high, EVEN_KNOTS)
     return Prior.from_pairs(inside, weights, knots=knots, domain=domain, source=source)
 

@@ -1,4 +1,4 @@
-"""Slopes of a regression: a score feature of each, by a pilot, with the shares of an optimal design."""
+"""Slopes of a regression: a score feature of each, by a pilot, with the shares of an optimal design; else moments."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ..priors.prior import Source
 from .association import CLIP, UNIFORM_SHARE, checked_pilot
 from .design import Box, FeaturesDesign, designed_table, feature_prior, whole_shares
 from .pilot import Pilot
+from .slopes_by_moments import slopes_by_moments
 
 MOST_COVARIATES = 8
 
@@ -24,7 +25,7 @@ def design_regression(
     response: str,
     box: Box,
     epsilon: float,
-    pilot: Pilot | None,
+    pilot: Pilot | None = None,
     *,
     clip: float = CLIP,
     uniform_share: float = UNIFORM_SHARE,
@@ -43,7 +44,7 @@ def design_regression(
     box : mapping of str to (low, high)
         Of 2 to 9 columns.
     epsilon : float
-    pilot : Pilot
+    pilot : Pilot, optional
         On the columns of the box.
     clip : float
         Standard deviations of the feature.
@@ -57,7 +58,7 @@ def design_regression(
     Raises
     ------
     InputError
-        No pilot, another response than the columns, too many covariates, or collinear ones.
+        Another response than the columns, too many covariates, or collinear ones.
 
     Source: one-step M-estimates (Bickel, 1975).
 
@@ -76,10 +77,10 @@ def design_regression(
     names = tuple(name for name in box if name != response)
     if not 1 <= len(names) <= MOST_COVARIATES:
         raise InputError(f"a regression is on 1 to {MOST_COVARIATES} other columns, got {len(names)}")
-    if pilot is None:
-        raise InputError("a regression needs a survey, for slopes to start from, got none: name its file")
     if not 0 < clip < math.inf:
         raise InputError(f"the clip of a regression must be positive and finite, got {clip!r}")
+    if pilot is None:
+        return slopes_by_moments(names, {name: box[name] for name in (*names, response)}, epsilon)
     known = checked_pilot(pilot, box)
     order = [list(box).index(name) for name in (*names, response)]
     centres, scales = known.means[order], np.sqrt(np.diag(known.covariance))[order]

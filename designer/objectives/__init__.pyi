@@ -1,5 +1,5 @@
 from .at_most import AtMost as AtMost
-from .loss import Loss as Loss
+from .losses.loss import Loss as Loss
 from .questions.cdf import Cdf as Cdf
 from .questions.quantile import Quantile as Quantile
 from .questions.share import Share as Share

@@ -61,7 +61,7 @@ class AtMost:
         return cls(2**bits)
 
 
-def few_outputs(problem: Problem, free: Rows, weights: np.ndarray, share: float) -> Rows:
+def few_outputs(problem: Problem, free: Rows, share: float) -> Rows:
     """Return the rows of a problem's optimum, or as good ones of at most so many outputs as it asks for.
 
     Parameters
@@ -69,8 +69,6 @@ def few_outputs(problem: Problem, free: Rows, weights: np.ndarray, share: float)
     problem : Problem
     free : Rows
         The optimum of free outputs, on the mapped knots.
-    weights : (n,) ndarray
-        Under which quantiles of its reports are taken.
     share : float
         Of the worst case in what is wanted.
     """
@@ -80,6 +78,5 @@ def few_outputs(problem: Problem, free: Rows, weights: np.ndarray, share: float)
     from ...solvers.cone import pure
 
     knots = problem.unit.knots
-    reported = free.outputs, weights @ free.probabilities
     cone = pure(len(knots), float(np.log(problem.inner_ratio)))
-    return solve_at_most(cone, problem.solved.weights, knots, problem.most, reported, share=share).rows
+    return solve_at_most(cone, problem.solved.weights, knots, problem.most, share=share).rows

@@ -32,7 +32,7 @@ from .at_most import few_outputs
 from .base import Objective, Problem, Solution, Told
 
 if TYPE_CHECKING:
-    from .loss import Loss
+    from .losses.loss import Loss
 
 LARGE = 256
 """Knots beyond which a floor form is made without a table: up to there solvers make tables of fewer outputs."""
@@ -101,7 +101,7 @@ class Variance(Objective):
             tolerance=problem.tolerance,
             progress=progress,
         )
-        rows = few_outputs(problem, best.solution, weights, 0.0)
+        rows = few_outputs(problem, best.solution, 0.0)
         table = problem.table(*rows, _origin(problem))
         return Solution(table, best.multipliers, best.status, aside={"steps": best.steps})
 
@@ -162,7 +162,7 @@ def by_loss(problem: Problem, worst: float, progress: Told) -> Solution:
 
 
 def _loss(worst: float) -> Loss:
-    from .loss import Loss  # with HiGHS, which no other design waits for
+    from .losses.loss import Loss  # with HiGHS, which no other design waits for
 
     return Loss("squared", worst, unbiased=True)
 

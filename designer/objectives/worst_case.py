@@ -156,8 +156,7 @@ class TradeOff(Objective):
             tolerance=problem.tolerance,
             progress=progress,
         )
-        rho = best.multipliers["rho"]
-        rows = few_outputs(problem, best.solution, rho / rho.sum(), self.worst)
+        rows = few_outputs(problem, best.solution, self.worst)
         origin = Provenance("minimax", {"unbiased": True, "weight": self.worst, "tolerance": problem.tolerance})
         return Solution(problem.table(*rows, origin), best.multipliers, best.status)
 

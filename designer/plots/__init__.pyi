@@ -1,6 +1,7 @@
 from ...estimators.plots.counted_reports import counted_as as counted_as
 from ...estimators.plots.density import distribution as distribution
 from ...estimators.plots.frequency_bars import frequencies as frequencies
+from ...estimators.plots.mean_interval import mean as mean
 from .bias_by_value import bias as bias
 from .clip_points import clip_errors as clip_errors
 from .error_cells import error_table as error_table
@@ -8,6 +9,7 @@ from .mechanism_mesh import heat_map as heat_map
 from .mechanism_mesh import support_map as support_map
 from .objective_lines import objective as objective
 from .pareto import trade_off as trade_off
+from .people_lines import people as people
 from .variance_by_value import by_value as by_value
 from .variance_lines import variance as variance
 from .worst_prior import least_favourable as least_favourable

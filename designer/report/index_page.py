@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import quote
 
-from .front import Front
+from .fronts.front import Front
 from .odds import BELIEFS, percent_of
 from .rendering import rendered
 
@@ -21,7 +21,7 @@ def index_html(fronts: Mapping[str, tuple[str, Front]]) -> str:
     Example
     -------
     >>> from optldp.mechanisms import duchi
-    >>> from .mechanism_front import front_of
+    >>> from .fronts.mechanism import front_of
     >>> page = index_html({"a b.html": ("a b.json", front_of(duchi([0, 100], 1.0)))})
     >>> 'href="a%20b.html"' in page
     True

@@ -13,8 +13,8 @@ from ...mechanisms.table.provenance import installed_version
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.third_party.mark import origin_of
 from .figures import SIZE
-from .front import Front
-from .mechanism_front import front_of
+from .fronts.front import Front
+from .fronts.mechanism import front_of
 from .narrow import fit
 from .rendering import rendered, require_report_tools
 from .svg import inline_svg

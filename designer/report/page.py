@@ -17,7 +17,7 @@ from ...mechanisms.table.provenance import installed_version
 from ...solvers.certificate import relative_gap
 from ..comparison.bounds_result import MINIMAX, BoundsResult, BudgetBounds
 from ..comparison.row import Row
-from .bounds_front import bounds_front, headline_budgets
+from .fronts.bounds import bounds_front, headline_budgets
 from .number_format import percent_above, percent_up, short, with_units
 from .rendering import rendered, require_report_tools
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.units import units_label
 from ..priors.categorical import CategoricalPrior
 
 if TYPE_CHECKING:
     from ...mechanisms.spaces.categories import Categories
     from ...mechanisms.table.table import TabulatedMechanism
+    from ..designs.result import Design
     from ..priors.prior import Prior
     from .answers import Rivals
     from .trial import Shares, Trial
@@ -107,8 +107,9 @@ def histogram(prior: Prior | CategoricalPrior, ink: Ink) -> Options:
     )  # fmt: skip
 
 
-def structure(mechanism: TabulatedMechanism | CategoricalTable, ink: Ink) -> Options:
+def structure(made: Design, ink: Ink) -> Options:
     """Return how many times likelier each value makes each report than the value that makes it least likely does."""
+    mechanism = made.mechanism
     table = mechanism.probabilities
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.nan_to_num(table / table.min(axis=0, keepdims=True), nan=1.0, posinf=1.0)
@@ -118,7 +119,7 @@ def structure(mechanism: TabulatedMechanism | CategoricalTable, ink: Ink) -> Opt
         "likelier for some values than for the rest, and which values these are changes with the report."
     )
     rows, columns = (_spread(size, most_shown) for size, most_shown in zip(table.shape, SHOWN_CELLS, strict=True))
-    if isinstance(mechanism, CategoricalTable):
+    if isinstance(made.prior, CategoricalPrior):
         values, reports = _named(mechanism.categories), [f"{output}" for output in columns]
     else:
         values, reports = _labels(mechanism.knots), _labels(_middles(mechanism)[columns])
@@ -176,9 +177,10 @@ def _middles(mechanism: TabulatedMechanism) -> np.ndarray:
     return (mechanism.low + mechanism.high) / 2
 
 
-def reports_of(mechanism: TabulatedMechanism | CategoricalTable, value: float | str, ink: Ink) -> Options:
+def reports_of(made: Design, value: float | str, ink: Ink) -> Options:
     """Return where the report of one value, or of one category, may fall."""
-    if isinstance(mechanism, CategoricalTable):
+    mechanism = made.mechanism
+    if isinstance(made.prior, CategoricalPrior):
         chances = mechanism.probabilities[mechanism.categories.codes([value])[0]]
         names = [f"{output}" for output in range(chances.size)]
         says = f"Chances of each of {chances.size} reports, of a person of the category {value}."

@@ -321,7 +321,7 @@ class Page:
             self._poison.text = f"One person who lies moves the mean of {state.n:,} by at most {poisoner}."
         self._poison.visible = made.poisoner is not None
         _update(self._beliefs, charts.odds(made.beliefs, self._ink))
-        _update(self._structure, charts.structure(made.design.mechanism, self._ink))
+        _update(self._structure, charts.structure(made.design, self._ink))
         self._show_one()
         self._command.text = taking.command(state, self._source, "--json")
         self._reopen.text = taking.command(state, self._source)
@@ -342,7 +342,7 @@ class Page:
         else:
             low, high = self._made.design.prior.domain
             told = min(max(told, low), high)
-        _update(self._one, charts.reports_of(mechanism, told, self._ink))
+        _update(self._one, charts.reports_of(self._made.design, told, self._ink))
 
     def _show_rivals(self, found: Rivals, of: str) -> None:
         question = QUESTIONS[of]

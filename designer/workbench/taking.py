@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...mechanisms.categorical.table import CategoricalTable
+from ..priors.categorical import CategoricalPrior
 from .questions import QUESTIONS
 from .state import BARS, KNOTS, State
 
@@ -210,7 +210,7 @@ def table_bytes(made: Design) -> bytes:
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "mech.json")
-        if isinstance(made.mechanism, CategoricalTable):
+        if isinstance(made.prior, CategoricalPrior):
             save_bundle(made.mechanism, path)
         else:
             save_table(made.mechanism.without_prior(), path)
@@ -221,5 +221,5 @@ def report(made: Design, n: int) -> str:
     """Return the page that is signed, as `optldp show TABLE --out PAGE.html` writes it; without the prior."""
     from ..report.mechanism_page import mechanism_html
 
-    named = isinstance(made.mechanism, CategoricalTable)  # which keeps no prior
+    named = isinstance(made.prior, CategoricalPrior)  # which keeps no prior
     return mechanism_html(made.mechanism if named else made.mechanism.without_prior(), n=n, name="mech.json")

@@ -17,8 +17,8 @@ from ..counting.staged import key_column, require_keys
 from ..counting.user_keys import KeyColumn
 from ..reading.columns.cells import is_text, number, number_fault, numeric_cell, quoted
 from ..reading.columns.files import column_position
+from ..reading.columns.rows.skipped_rows import ROWS_NAMED
 from ..reading.columns.simulated_columns import marked_column
-from ..reading.columns.skipped_rows import ROWS_NAMED
 from ..reading.columns.table_column import of_table
 from .source import AttributeSource
 

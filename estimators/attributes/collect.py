@@ -18,8 +18,8 @@ from ..counting.group import NOT_REPORTED
 from ..counting.source import require_one_round
 from ..counting.user_keys import common_key_type
 from ..reading.columns.files import FilePath
+from ..reading.columns.rows.skipped_rows import SkippedRows
 from ..reading.columns.simulated_columns import ROUND
-from ..reading.columns.skipped_rows import SkippedRows
 from ..reading.columns.work_database import work_database
 from .cells import AttributeTable, Cells
 from .counts import AttributeCounts

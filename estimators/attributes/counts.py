@@ -25,7 +25,7 @@ from ...mechanisms.spaces.columns import naming
 from ..counting.counts import ReportCounts, Service
 from ..counting.drawn_outputs import drawn_outputs
 from ..counting.user_numbers import exact_sum, total_users
-from ..reading.columns.skipped_rows import SkippedRows
+from ..reading.columns.rows.skipped_rows import SkippedRows
 
 
 class Addable(Protocol):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...mechanisms.errors import InputError
 from ..reading.columns.cells import missing_message
-from ..reading.columns.skipped_rows import OFFER, ROWS_NAMED, SkippedRows
+from ..reading.columns.rows.skipped_rows import OFFER, ROWS_NAMED, SkippedRows
 from .cells import Cells, Reports
 from .source import AttributeSource
 

@@ -119,7 +119,7 @@ class BiasAwareMean(MeanEstimate):
             "counted_to": float(self.means.max()),
         }
 
-    def plot(self, ax: Axes | None = None, *, units: str = "") -> Axes:
+    def plot(self, ax: Axes | None = None, *, units: str = "") -> Axes:  # pyright: ignore[reportIncompatibleMethodOverride] -- reports, not the interval
         """Draw what each report counts as against what it counted as before: `optldp.designer.plots.counted_as`."""
         from ..plots.counted_reports import counted_as
 

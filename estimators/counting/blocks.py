@@ -6,7 +6,7 @@ import numpy as np
 
 from ...mechanisms.errors import InputError
 from ..reading.columns.cells import missing_message
-from ..reading.columns.skipped_rows import OFFER, ROWS_NAMED
+from ..reading.columns.rows.skipped_rows import OFFER, ROWS_NAMED
 from .group import NOT_REPORTED
 from .source import ReportSource
 from .staged import Block

@@ -12,8 +12,8 @@ from typing import Any
 
 from ...mechanisms.errors import InputError
 from ..reading.columns.files import FilePath
+from ..reading.columns.rows.skipped_rows import SkippedRows
 from ..reading.columns.simulated_columns import OUTPUT
-from ..reading.columns.skipped_rows import SkippedRows
 from ..reading.columns.work_database import work_database
 from .codes import OutputCodes
 from .counts import ReportCounts

@@ -22,7 +22,7 @@ from ...mechanisms.display.summary import Profile, Told
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.units import units_label
-from ..reading.columns.skipped_rows import SkippedRows
+from ..reading.columns.rows.skipped_rows import SkippedRows
 from ..reading.columns.table_column import named_tables
 from .drawn_outputs import answered_outputs
 from .group import NOT_REPORTED, ReportGroup, groups_of, require_positions

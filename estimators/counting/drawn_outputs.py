@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..reading.columns.counted_rows import CountedRows, Wanted, counted_rows
 from ..reading.columns.other_table import Made
+from ..reading.columns.rows.counted_rows import CountedRows, Wanted, counted_rows
+from ..reading.columns.rows.skipped_rows import ROWS_NAMED, SkippedRows
 from ..reading.columns.simulated_columns import OUTPUT, USERS
-from ..reading.columns.skipped_rows import ROWS_NAMED, SkippedRows
 from .codes import FAULTS, OutputCodes
 from .group import NOT_REPORTED
 

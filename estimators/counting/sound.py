@@ -1,13 +1,14 @@
 """Sources in which nothing is wrong, counted by the engine that reads them: most are, and so need no row of their own.
 
-A table of points has few reports, so its reports are grouped by value; users who are numbered are counted in an array
-that has a place for each.  Wherever something is missing, foreign or repeated, the answer here is None, and the rows go
+A table of points has few reports, so its reports are grouped by value; users are matched by the engine's own full join.
+Wherever something is missing, foreign or repeated, the answer here is None, and the rows go
 the long way of `users`, which knows which of them are at fault and what to say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import duckdb
@@ -18,16 +19,10 @@ from ..reading.columns.files import extension_of
 from .codes import OutputCodes
 from .group import NOT_REPORTED
 from .source import ReportSource
-from .staged import BLOCK, TABLE, SourceRows
+from .staged import BLOCK, SourceRows
 
-NUMBERS_A_ROW = 4
-"""Users are numbered densely where at most so many numbers fall on each row of all sources."""
-
-MOST_NUMBERS = 2**27
-"""And where at most so many numbers are to be kept: a gigabyte at the most."""
-
-MOST_COUNTED = 22
-"""Bits of combinations of outputs up to which each has a counter of its own: 32 megabytes; beyond, they are sorted."""
+INTEGER = re.compile(r"U?(TINY|SMALL|BIG)?INT(EGER)?")
+"""Types of columns whose cells are whole numbers of 64 bits at the most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,30 +74,30 @@ def distinct_reports(rows: SourceRows, *, drop_missing: bool) -> DistinctReports
     return DistinctReports(values, np.ma.getdata(found["users"]).astype(np.int64))
 
 
-def users_by_number(
+def keyed_codes(
     connection: duckdb.DuckDBPyConnection,
     rows: Sequence[SourceRows],
     codes: OutputCodes,
+    key_type: str,
     *,
     drop_missing: bool,
-    progress: Callable[[str, float], object],
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the distinct outputs (R, J) of users whose keys are integers close together, and the users (R,) of each.
+) -> list[str] | None:
+    """Return SQL for each source's users and codes, where its numbers of outputs can be coded as they are read.
 
-    None where keys are none such or missing, where reports are text, a user has two of them to a service, or a row
-    holds none.
+    None where reports are no integers, or a row misses its key or its report, or has none of the table's.
 
     Parameters
     ----------
     connection : duckdb.DuckDBPyConnection
-        That the sources were opened with.
+        That the sources were opened with; views of them are made in it.
     rows : sequence of SourceRows
-        With keys of integers.
+        With keys.
     codes : OutputCodes
-        Of the sources' tables, in one word.
+        Of the sources' tables.
+    key_type : str
+        In which keys are compared.
     drop_missing : bool
         Whether reports may be missing.
-    progress : callable
 
     Raises
     ------
@@ -114,39 +109,80 @@ def users_by_number(
     >>> from optldp.estimators.counting.source import report_sources
     >>> from optldp.estimators.counting.staged import source_rows
     >>> from optldp.mechanisms.families.grr import grr
-    >>> reports = {"user": np.array([7, 9, 8]), "report": np.array([1.0, 0.0, 1.0])}
-    >>> source = report_sources([(grr([0, 1], 1.0), reports)])[0]
+    >>> reports = {"user": np.array([7, 9, 8]), "output": np.array([1, 0, 1])}
     >>> with duckdb.connect() as connection:
+    ...     source = report_sources([(grr([0, 1], 1.0), reports)])[0].knowing(connection, "output")
     ...     rows = [source_rows(connection, source, "report", "user")]
-    ...     users_by_number(connection, rows, OutputCodes.of([2]), drop_missing=False, progress=lambda *told: None)
+    ...     parts = keyed_codes(connection, rows, OutputCodes.of([2]), "BIGINT", drop_missing=False)
+    ...     users_joined(connection, parts, OutputCodes.of([2]))
     (array([[0],
            [1]], dtype=int32), array([1, 2]))
     """
-    span = _dense_span(rows) if all(map(_is_plain, rows)) else None
-    if span is None:
+    if not all(part.key is not None and part.source.indexed and not part.is_text and _is_plain(part) for part in rows):
         return None
-    first, size = span
-    low = codes.shifts[-1]  # no field is below it
-    bits = codes.shifts[0] + codes.widths[0] - low
-    users = np.zeros(size, dtype=np.int32 if bits < 32 else np.int64)
+    found = []
     for j, part in enumerate(rows):
-        progress(f"reading {part.source.where}", j / (len(rows) + 1))
-        reported = 0
-        for reports, keys in _keyed_blocks(connection, part):
-            outputs = located_reports(part.source, reports, drop_missing=drop_missing)
-            if outputs is None:
-                return None
-            there = slice(None) if (outputs >= 0).all() else outputs >= 0
-            coded = (codes.encode(j, outputs[there]) >> low).astype(users.dtype)
-            users[keys[there] - first] |= coded
-            reported += coded.size
-        field = ((1 << codes.widths[j]) - 1) << (codes.shifts[j] - low)
-        if not reported or np.count_nonzero(users & field) != reported:
+        if part.key is None or not INTEGER.fullmatch(str(part.relation.project(part.cell).types[0])):
             return None
-    progress("counting users", len(rows) / (len(rows) + 1))
-    words, counts = _counted(users, bits)
-    progress("counting users", 1.0)
-    return codes.decode([words.astype(np.int64) << low]), counts
+        key, size = part.key.expression(key_type), part.source.service.mechanism.low.size
+        code = f"(CAST({part.cell} AS BIGINT) + {-NOT_REPORTED}) << {codes.shifts[j]}"
+        columns = [f"{key} AS key", f"CASE WHEN {part.cell} BETWEEN 0 AND {size - 1} THEN {code} END AS code"]
+        fault = part.key.fault(key) if part.is_tolerant else "NULL"
+        relation = part.relation.filter(f"{part.cell} IS NOT NULL") if drop_missing else part.relation
+        with part.source.reading():
+            many = relation.project(f"{', '.join(columns)}, {fault} AS fault")
+            all_rows, keys, sound, faults = many.aggregate(
+                "count(*), count(key), count(code), count(fault)"
+            ).fetchall()[0]
+            relation.project(", ".join(columns)).create_view(f"sound_{j}")
+        if not all_rows == keys == sound or faults:
+            return None
+        found.append(f"sound_{j}")
+    return found
+
+
+def users_joined(
+    connection: duckdb.DuckDBPyConnection, parts: Sequence[str], codes: OutputCodes
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the distinct outputs (R, J) of users and the users (R,) of each, or None where one is in a part twice.
+
+    A user who is twice in a part is in more rows of the full join than sent reports, unless in no other part: so rows
+    are counted, and keys where users are in one part alone.
+
+    Parameters
+    ----------
+    connection : duckdb.DuckDBPyConnection
+    parts : sequence of str
+        Relations of the columns key and code, of each service; neither is NULL.
+    codes : OutputCodes
+
+    Example
+    -------
+    >>> with duckdb.connect() as connection:
+    ...     _ = connection.execute("CREATE TABLE a AS SELECT 7 AS key, CAST(2 AS BIGINT) << 61 AS code")
+    ...     _ = connection.execute("CREATE TABLE b AS SELECT 7 AS key, CAST(1 AS BIGINT) << 59 AS code")
+    ...     users_joined(connection, ["a", "b"], OutputCodes.of([2, 2]))
+    (array([[1, 0]], dtype=int32), array([1]))
+    """
+    names = [f"word_{i}" for i in range(codes.n_words)]
+    words = []
+    for word, name in enumerate(names):
+        mine = [f"coalesce(p{j}.code, 0)" for j, of in enumerate(codes.words) if of == word]
+        words.append(f"{' | '.join(mine)} AS {name}")
+    joins = " ".join(f"FULL JOIN {part} AS p{j} USING (key)" for j, part in enumerate(parts) if j)
+    grouped = (
+        f"SELECT {', '.join(names)}, count(*) AS users FROM (SELECT {', '.join(words)} FROM {parts[0]} AS p0 {joins}) "
+        "GROUP BY ALL ORDER BY ALL"
+    )
+    found = {name: np.ma.getdata(column) for name, column in connection.execute(grouped).fetchnumpy().items()}
+    outputs, users = codes.decode([found[name] for name in names]), found["users"]
+    there = outputs != NOT_REPORTED
+    alone = (there & (there.sum(axis=1, keepdims=True) == 1)).any(axis=0)
+    for part, reported, lone in zip(parts, (there * users[:, None]).sum(axis=0), alone, strict=True):
+        rows = f"SELECT count(*){', count(DISTINCT key)' if lone else ''} FROM {part}"
+        if any(many != reported for many in connection.execute(rows).fetchall()[0]) or not reported:
+            return None
+    return outputs, users
 
 
 def located_reports(source: ReportSource, reports: np.ndarray, *, drop_missing: bool) -> np.ndarray | None:
@@ -173,49 +209,3 @@ def _is_plain(rows: SourceRows) -> bool:
     """Whether the engine can read the rows again, and as they are: a CSV whose rows may be none is read by lines."""
     path = rows.source.path
     return rows.source.is_stored and not (rows.is_tolerant and path is not None and extension_of(path) == ".csv")
-
-
-def _dense_span(rows: Sequence[SourceRows]) -> tuple[int, int] | None:
-    """The least key of all sources and how many integers there are to the largest, if that is not too many."""
-    ends, total = [], 0
-    for part in rows:
-        if part.is_text:  # of which a number that is none would look like one that is missing
-            return None
-        with part.source.reading():
-            found = part.relation.project(f"{_key_of(part)} AS key")
-            low, high, n, named = found.aggregate("min(key), max(key), count(*), count(key)").fetchall()[0]
-        if named < n or not n:
-            return None
-        ends += [low, high]
-        total += n
-    size = max(ends) - min(ends) + 1
-    return (min(ends), size) if size <= min(MOST_NUMBERS, NUMBERS_A_ROW * total) else None
-
-
-def _keyed_blocks(connection: duckdb.DuckDBPyConnection, rows: SourceRows) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Read a source whose keys are integers, all there, and yield its reports, NaN for none, and its keys by blocks."""
-    with rows.source.reading():
-        connection.execute(f"DROP TABLE IF EXISTS {TABLE}")
-        rows.relation.project(f"{number(rows.cell, text=False)} AS report, {_key_of(rows)} AS key").create(TABLE)
-    n_rows = connection.execute(f"SELECT count(*) FROM {TABLE}").fetchall()[0][0]
-    for start in range(0, n_rows, BLOCK):
-        query = f"SELECT report, key FROM {TABLE} WHERE rowid >= {start} AND rowid < {start + BLOCK}"
-        found = connection.execute(query).fetchnumpy()
-        yield np.ma.filled(found["report"].astype(np.float64, copy=False), np.nan), np.ma.getdata(found["key"])
-    connection.execute(f"DROP TABLE {TABLE}")
-
-
-def _key_of(rows: SourceRows) -> str:
-    """SQL for the key as an integer."""
-    return "NULL" if rows.key is None else rows.key.expression("BIGINT")
-
-
-def _counted(users: np.ndarray, bits: int) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct numbers above zero (R,), increasing, and how often each is there."""
-    if bits <= MOST_COUNTED:
-        totals = np.bincount(users)
-        totals[0] = 0
-        words = np.flatnonzero(totals)
-        return words, totals[words]
-    words, counts = np.unique(users[users != 0], return_counts=True)
-    return words, counts

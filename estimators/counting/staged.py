@@ -9,8 +9,8 @@ import numpy as np
 from ...mechanisms.errors import InputError
 from ..reading.columns.cells import is_text, number, number_fault, numeric_cell, quoted
 from ..reading.columns.files import column_position, extension_of
+from ..reading.columns.rows.skipped_rows import OFFER, ROWS_NAMED
 from ..reading.columns.simulated_columns import OUTPUT, marked_column
-from ..reading.columns.skipped_rows import OFFER, ROWS_NAMED
 from ..reading.columns.source import Source
 from ..reading.columns.table_column import of_table
 from .source import ReportSource

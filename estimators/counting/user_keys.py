@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ...mechanisms.errors import InputError
 from ..reading.columns.cells import text_fault
-from ..reading.columns.skipped_rows import TEXT_SHOWN
+from ..reading.columns.rows.skipped_rows import TEXT_SHOWN
 
 _INTEGER = re.compile(r"U?(TINY|SMALL|BIG)?INT(EGER)?|HUGEINT")
 _WIDE = ("UBIGINT", "HUGEINT")

@@ -12,12 +12,12 @@ import numpy as np
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.unit_interval import UnitInterval
-from ..reading.columns.skipped_rows import SkippedRows
+from ..reading.columns.rows.skipped_rows import SkippedRows
 from .blocks import Rows, output_blocks
 from .codes import OutputCodes
 from .group import NOT_REPORTED, ReportGroup, groups_of
 from .reported_sums import ReportedSums
-from .sound import distinct_reports, users_by_number
+from .sound import distinct_reports, keyed_codes, users_joined
 from .source import ReportSource
 from .staged import BLOCK, TABLE, Block, SourceRows, faulty_rows, source_rows, staged_blocks
 from .user_keys import common_key_type
@@ -136,12 +136,16 @@ class Counting:
         tolerant = self.skipped is not None
         rows = [source_rows(self.connection, source, column, key, tolerant=tolerant) for source in self.sources]
         key_type = common_key_type([part.key for part in rows if part.key is not None])
-        if key_type == "BIGINT" and self.codes.n_words == 1 and not (keep_first or self.raw):
-            options = {"drop_missing": self.drop_missing, "progress": self.progress}
-            if (numbered := users_by_number(self.connection, rows, self.codes, **options)) is not None:
-                return groups_of(*numbered)
+        simple = not (keep_first or self.raw)
+        if simple:
+            self.progress("counting users", 0.0)
+            plain = keyed_codes(self.connection, rows, self.codes, key_type, drop_missing=self.drop_missing)
+            if plain is not None and (found := self._joined(plain)) is not None:
+                return found
         for j, part in enumerate(rows):
             self._code(j, part, key_type)
+        if simple and (found := self._joined([f"coded_{j}" for j in range(len(rows))])) is not None:
+            return found
         parts = [self._part(j, keep_first=keep_first) for j in range(len(rows))]
         merged = [f"bit_or({name}) AS {name}" for name in self._word_names()]
         merged += [f"sum({name}) AS {name}" for name in self._place_names()]
@@ -150,6 +154,17 @@ class Counting:
         if (reports != users * (outputs >= 0).sum(axis=1)).any():
             self._refuse_repeats()
         return groups_of(outputs, users, sums)
+
+    def _joined(self, parts: Sequence[str]) -> tuple[ReportGroup, ...] | None:
+        """Users by a join of relations of keys and codes; None where rows have to be looked at."""
+        found = users_joined(self.connection, parts, self.codes)
+        possible = [source.service.mechanism.possible for source in self.sources]
+        if found is None or not all(
+            mine[column[column >= 0]].all() for mine, column in zip(possible, found[0].T, strict=True)
+        ):
+            return None
+        self.progress("counting users", 1.0)
+        return groups_of(*found)
 
     def _part(self, j: int, *, keep_first: bool) -> str:
         """SQL for the rows of one source in the columns that all have: zero in those of other services."""

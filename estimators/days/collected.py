@@ -25,6 +25,7 @@ from ..reading.columns.days import day_of
 from ..reading.columns.files import UNREADABLE_FILE, FilePath, column_position, connected, open_file, unreadable
 from ..reading.columns.number_cells import write_columns
 from ..reading.columns.other_table import TABLE, require_table
+from ..reading.columns.rows.written_rows import literal
 from ..reading.columns.simulated_columns import (
     BIT,
     COUNTED,
@@ -43,7 +44,6 @@ from ..reading.columns.simulated_columns import (
     is_marked,
     marked_column,
 )
-from ..reading.columns.written_rows import literal
 
 STATE_FILE = "state.duckdb"
 """What is known, in the folder of the counts."""
@@ -58,6 +58,26 @@ CREATE TABLE IF NOT EXISTS known (name VARCHAR PRIMARY KEY, said VARCHAR);
 CREATE TABLE IF NOT EXISTS ids (id VARCHAR, day VARCHAR, told UBIGINT);
 CREATE TABLE IF NOT EXISTS counts (made VARCHAR, day VARCHAR, state VARCHAR, output VARCHAR, supports BIGINT, n BIGINT);
 """
+
+KNOWN, UNLIKE = "known", "unlike"
+"""What becomes of an id that was counted before, with the same report and with another one."""
+
+EACH = f"""
+CREATE TEMP TABLE each AS
+SELECT id, many, output, told, CASE WHEN day < {{first}} THEN {{today}} ELSE day END AS day, CASE
+    WHEN differ OR before <> told THEN '{UNLIKE}'
+    WHEN before IS NOT NULL THEN '{KNOWN}'
+    WHEN day < {{first}} THEN '{LATE}'
+    ELSE '{COUNTED}' END AS state
+FROM (
+    SELECT id, count(*) AS many, min(output) AS output, min(day) AS day, min(told) AS told,
+        min(told) <> max(told) AS differ
+    FROM (SELECT id, output, day, md5_number_lower(concat(output, '|', day)) AS told FROM batch WHERE id IS NOT NULL)
+    GROUP BY id
+) LEFT JOIN (SELECT id, told AS before FROM ids) USING (id)
+"""
+"""Each id of a batch with its report, the day under which it counts, and its state. What came too late counts under the
+day on which it came, and its id is kept as long as that day is open."""
 
 
 @dataclass(frozen=True)
@@ -274,72 +294,64 @@ class DayCollector:
         if lacking and not skip_invalid:
             raise InputError(
                 f"{where} must have an id for each report, got {lacking} rows without one: leave them out, or let "
-                "--skip-invalid count them apart"
+                "--skip-invalid do so"
             )
-        connection.execute(
-            "CREATE TEMP TABLE each AS SELECT DISTINCT *, md5_number_lower(concat(output, '|', day)) AS told FROM batch"
-        )
-        twice = self._number("SELECT count(*) - count(DISTINCT id) FROM batch WHERE id IS NOT NULL")
+        connection.execute(EACH.format(first=literal(self.first_open), today=literal(self.today)))
+        twice = self._number("SELECT coalesce(sum(many - 1), 0) FROM each")
         if twice and not keep_first:
             raise InputError(
                 f"{where} must have each report id once, got {twice} rows whose id it has already: nothing of it is "
                 "counted; --keep-first counts each once"
             )
-        connection.execute("DELETE FROM each WHERE id IS NULL")
-        again = "id IN (SELECT id FROM each GROUP BY id HAVING count(*) > 1)"
-        unlike = self._number(
-            f"SELECT count(DISTINCT id) FROM each WHERE {again} OR EXISTS "
-            "(SELECT 1 FROM ids WHERE ids.id = each.id AND ids.told <> each.told)"
-        )
+        unlike = self._in_state(UNLIKE)
         if unlike and not skip_invalid:
             raise InputError(
                 f"{where} must hold a report once counted unchanged, got {unlike} ids with another report: find out "
                 "who sends them; --skip-invalid leaves them out"
             )
-        known = self._number("SELECT count(*) FROM each SEMI JOIN ids USING (id)")
-        connection.execute(f"DELETE FROM each WHERE {again}; DELETE FROM each WHERE id IN (SELECT id FROM ids)")
-        first = literal(self.first_open)
-        late = self._number(f"SELECT count(*) FROM each WHERE day < {first}")
-        self._add(f"SELECT {literal(self.today)} AS day, '{LATE}' AS state, NULL AS output, 0, count(*) AS n FROM each "
-                  f"WHERE day < {first} HAVING count(*) > 0")  # fmt: skip
-        connection.execute(f"DELETE FROM each WHERE day < {first}")
-        wrong = self._wrong()
+        self._part_invalid()
+        wrong = self._in_state(INVALID)
         if wrong and not skip_invalid:
             raise InputError(
                 f"{where} must hold reports of this mechanism, got {wrong} of what is none: correct them, or let "
                 "--skip-invalid count them apart"
             )
-        self._add(f"SELECT day, '{INVALID}' AS state, NULL AS output, 0, count(*) AS n FROM each WHERE output IS NULL "
-                  "GROUP BY day")  # fmt: skip
-        new = self._number("SELECT count(*) FROM each WHERE output IS NOT NULL")
-        self._add(self._new_counts())
-        connection.execute("INSERT INTO ids SELECT id, day, told FROM each")
-        connection.execute(f"DELETE FROM ids WHERE day < {first}; DROP TABLE each")
+        found = Batch(self._in_state(COUNTED), self._in_state(KNOWN), self._in_state(LATE), wrong + lacking + unlike)
+        apart = f"SELECT day, state, NULL, 0, count(*) FROM each WHERE state IN ('{LATE}', '{INVALID}') GROUP BY ALL"
+        for query in (apart, self._new_counts()):
+            connection.execute(f"INSERT INTO counts SELECT {literal(self.table)}, * FROM ({query})")
+        new = f"state IN ('{COUNTED}', '{LATE}', '{INVALID}')"
+        connection.execute(f"INSERT INTO ids SELECT id, day, told FROM each WHERE {new}; DROP TABLE each")
+        connection.execute("DELETE FROM ids WHERE day < ?", [self.first_open])
         connection.execute("DELETE FROM known WHERE name = 'today'")
         connection.execute("INSERT INTO known VALUES ('today', ?)", [self.today])
-        return Batch(new, known, late, wrong + lacking + unlike)
+        return found
+
+    def _in_state(self, state: str) -> int:
+        return self._number(f"SELECT count(*) FROM each WHERE state = '{state}'")
 
     def _new_counts(self) -> str:
-        rows = "(SELECT day, output FROM each WHERE output IS NOT NULL) AS fresh"
+        rows = f"(SELECT day, output FROM each WHERE state = '{COUNTED}') AS fresh"
         if self.bits is None:
-            return f"SELECT day, '{COUNTED}' AS state, output, 0, count(*) AS n FROM {rows} GROUP BY day, output"
+            return f"SELECT day, '{COUNTED}', output, 0, count(*) FROM {rows} GROUP BY day, output"
         summed = support_query(rows, "output", self.bits, ", day")
         return f"SELECT day, '{COUNTED}', CAST({BIT} AS VARCHAR), {SUPPORTS}, {USERS} FROM ({summed}) AS summed"
 
-    def _wrong(self) -> int:
-        """Reports that are none, whose output is taken from them."""
-        connection = self.connection
+    def _part_invalid(self) -> None:
+        """Say of new reports that are none that they are."""
         if self.bits is not None:
-            sound = self.bits.sound("output") if self.bits.hexadecimal else self.bits.sound(self.bits.digits("output"))
-            connection.execute(f"UPDATE each SET output = NULL WHERE output IS NOT NULL AND NOT ({sound})")
+            fault = f"NOT ({self.bits.sound('output' if self.bits.hexadecimal else self.bits.digits('output'))})"
         else:
-            texts = [text for (text,) in connection.execute("SELECT DISTINCT output FROM each").fetchall() if text]
-            if wrong := [texts[place] for place in self._failing(texts)]:
-                connection.executemany("UPDATE each SET output = NULL WHERE output = ?", [[text] for text in wrong])
-        return self._number("SELECT count(*) FROM each WHERE output IS NULL")
+            asked = f"SELECT DISTINCT output FROM each WHERE state = '{COUNTED}' AND output IS NOT NULL"
+            texts = [text for (text,) in self.connection.execute(asked).fetchall()]
+            wrong = ", ".join(literal(texts[place]) for place in self._failing(texts))
+            fault = f"output IN ({wrong})" if wrong else "FALSE"
+        self.connection.execute(
+            f"UPDATE each SET state = '{INVALID}' WHERE state = '{COUNTED}' AND (output IS NULL OR {fault})"
+        )
 
     def _failing(self, texts: list[str]) -> list[int]:
-        from ..reading.columns.skipped_rows import failing_rows
+        from ..reading.columns.rows.skipped_rows import failing_rows
 
         try:
             self.parse(texts)
@@ -347,10 +359,6 @@ class DayCollector:
             found = failing_rows(lambda rows: self.parse([texts[int(row)] for row in rows]), len(texts))
             return [int(row) for row in found]
         return []
-
-    def _add(self, query: str) -> None:
-        """Add counts to those that are known, in one row for each report of a day."""
-        self.connection.execute(f"INSERT INTO counts SELECT {literal(self.table)}, * FROM ({query})")
 
     def _require_days(self, where: str) -> None:
         """Refuse a batch whose days are none, or are yet to come: its clock, or that of who counts, is wrong."""

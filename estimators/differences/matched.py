@@ -10,7 +10,7 @@ import numpy as np
 
 from ...mechanisms.errors import InputError
 from ..counting.user_keys import common_key_type
-from ..reading.columns.skipped_rows import SkippedRows
+from ..reading.columns.rows.skipped_rows import SkippedRows
 from ..reading.columns.work_database import work_database
 from .staged_reports import Columns, OpenedReports, tallied_mechanism
 from .tally import Tally, source_of, tally_of

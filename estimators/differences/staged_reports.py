@@ -29,8 +29,8 @@ from ..reading.columns.cells import (
     text_fault,
 )
 from ..reading.columns.files import column_position
+from ..reading.columns.rows.skipped_rows import OFFER, ROWS_NAMED, SkippedRows, failing_rows
 from ..reading.columns.simulated_columns import OUTPUT, column_of_reports, is_marked, marked_column
-from ..reading.columns.skipped_rows import OFFER, ROWS_NAMED, SkippedRows, failing_rows
 from ..reading.columns.source import Source
 from ..reading.columns.table_column import of_table
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...mechanisms.errors import InputError
 from ..frequencies.category_counts import CategoryCounts
-from ..reading.columns.skipped_rows import SkippedRows
+from ..reading.columns.rows.skipped_rows import SkippedRows
 
 if TYPE_CHECKING:
     import duckdb

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ...mechanisms.errors import InputError
 from ..reading.columns.cells import quoted
-from ..reading.columns.written_rows import literal
+from ..reading.columns.rows.written_rows import literal
 
 LONGEST = 1024
 """Characters of a comparison."""

@@ -21,8 +21,8 @@ from ..counting.counts import ReportCounts, Service
 from ..counting.source import refuse_several_rounds
 from ..reading.columns.files import listed, short_message
 from ..reading.columns.other_table import TABLE
+from ..reading.columns.rows.skipped_rows import SkippedRows
 from ..reading.columns.simulated_columns import OUTPUT, ROUND, USERS, column_of_reports, marked_column
-from ..reading.columns.skipped_rows import SkippedRows
 from ..reading.columns.table_column import named_tables
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from ..means.mean import estimate_mean
 from .fieller import fieller
 from .groups import group_means
 from .moments import correlation_gradient, covariance_gradient
+from .slopes import moment_pairs, slopes_of
 
 LEAST_REPORTS = 2
 """Of each feature: one report says nothing of how reports vary."""
@@ -150,6 +151,8 @@ def _regression(told: Mapping[str, Any], means: FeatureMeans, confidence: float)
     The step is by the pilot's matrix, whose own error multiplies the step: (A0 S - I)(b - b0), of relative size
     2 / sqrt(records) a coefficient. It is added to the noise.
     """
+    if told.get("way") == "moments":
+        return _slopes_by_moments(told, means, confidence)
     step, start, records = (np.array(told[name], dtype=float) for name in ("step", "slopes", "pilot_records"))
     moved = step @ means.value
     second = np.abs(step) @ np.abs(means.value) * 2 / math.sqrt(records)
@@ -161,6 +164,47 @@ def _regression(told: Mapping[str, Any], means: FeatureMeans, confidence: float)
         tuple(told["names"]), start + moved, error, plain.low - off_high, plain.high - off_low,
         "winsorised score", means.n, worth, off_low, off_high,
     )  # fmt: skip
+
+
+def _slopes_by_moments(told: Mapping[str, Any], means: FeatureMeans, confidence: float) -> FeaturesEstimate:
+    """The slopes of estimated moments: Fieller's interval of one, of several with what products of errors add."""
+    names, units = tuple(told["names"]), np.array(told["units"], dtype=float)
+    d = len(names)
+    found = slopes_of(means.value, d)
+    # How wide the covariates are where they are narrowest, and the error of that.
+    (narrow, *_), (along, *_) = (each.T for each in np.linalg.eigh(found.square))
+    by_moment = [
+        -2 * float(along @ means.value[:d]) * along[pair[0]] if len(pair) == 1
+        else (1 + (pair[0] != pair[1])) * along[pair[0]] * along[pair[1]]
+        for pair in moment_pairs(d) if d not in pair
+    ]  # fmt: skip
+    told_apart = [d not in pair for pair in moment_pairs(d)]
+    off = math.sqrt(float(np.square(by_moment) @ means.variance[told_apart]))
+    if narrow <= (0.0 if d == 1 else 2 * off):
+        raise InputError(
+            f"the variance of {', '.join(names)} must be told from zero, got {narrow:.2g} with standard error "
+            f"{off:.2g} where it is least, by {means.n:,} reports: collect more, or design with a survey"
+        )
+    inverse = np.linalg.inv(found.square)
+    first = found.gradient**2 @ means.variance
+    score = float(normal_interval(0.0, 1.0, confidence, -math.inf, math.inf).high)
+    if d == 1:
+
+        def spread(t: float) -> float:
+            return float(slopes_of(means.value, 1, np.array([t])).gradient[0] ** 2 @ means.variance)
+
+        error = np.sqrt(first)
+        ends = np.array([[end] for end in fieller(float(found.value[0]), spread, score)])
+    else:
+        # The error of b is S^-1 times that of c - S b, and S has an error of its own.
+        error = np.sqrt(first + (inverse**2).sum(axis=1) * off**2 * first.sum())
+        ends = np.array([found.value - score * error, found.value + score * error])
+    worth = np.floor(found.open_variance / error**2).astype(int)
+    none = np.zeros(d)
+    method = "moments, fieller" if d == 1 else "moments"
+    return FeaturesEstimate(
+        names, found.value * units, error * units, ends[0] * units, ends[1] * units, method, means.n, worth, none, none
+    )
 
 
 def _association(correlation: bool) -> Callable[[Mapping[str, Any], FeatureMeans, float], FeaturesEstimate]:

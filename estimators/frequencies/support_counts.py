@@ -17,9 +17,9 @@ from ...mechanisms.statistics import Supports, as_supports
 from ...solvers.likelihood.bits import bit_sums
 from ..counting.user_numbers import total_users, whole_counts
 from ..each_report import OfOneMechanism
-from ..reading.columns.counted_rows import Wanted, counted_reports, counted_rows
+from ..reading.columns.rows.counted_rows import Wanted, counted_reports, counted_rows
+from ..reading.columns.rows.skipped_rows import ROWS_NAMED, SkippedRows
 from ..reading.columns.simulated_columns import BIT, NO_BIT, OUTPUT, SUPPORTS
-from ..reading.columns.skipped_rows import ROWS_NAMED, SkippedRows
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,12 +16,16 @@ from ..counting.counts import ReportCounts
 from ..estimate import NumberEstimate, check_target
 from ..intervals import CONFIDENCE, Interval, Sample, bernstein_reach, bias_aware_reach, normal_interval
 from ..methods import Target
+from ..plots.mean_interval import mean as interval_of_a_mean
 from .between_users import Participation
 from .decoder import MeanDecoder, mean_decoder
 from .decoding import plain_decoder
 from .noise import MechanismNoise
 from .raw_reports import raw_sample
 from .winsorised import winsorised
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,6 +101,17 @@ class MeanEstimate(NumberEstimate):
         """Return what every estimate has, and `one_report`, `bias_low` and `bias_high`."""
         more = {"one_report": self.one_report, "bias_low": self.bias_low, "bias_high": self.bias_high}
         return super().to_dict(confidence) | more
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        truth: float | None = None,
+        ratio_to_no_privacy: float | None = None,
+        units: str = "",
+    ) -> Axes:
+        """Draw the interval, the truth and the interval without privacy as `optldp.designer.plots.mean` does."""
+        return interval_of_a_mean(self, ax, truth=truth, ratio_to_no_privacy=ratio_to_no_privacy, units=units)
 
 
 def estimate_mean(

@@ -19,7 +19,7 @@ from ...mechanisms.statistics import Outputs, Supports, as_supports, unread
 from ...solvers.likelihood.bits import bit_sums
 from ..counting.user_numbers import counts_of_rows, whole_counts
 from ..each_report import EachReport, OfOneMechanism
-from ..reading.columns.counted_rows import counted_reports
+from ..reading.columns.rows.counted_rows import counted_reports
 from ..reading.columns.simulated_columns import OUTPUT
 from .reports import categories_of, reports_at_levels
 

@@ -80,8 +80,7 @@ def _dots(picture: Dots, ax: Axes | None) -> Axes:
         axes.set_xlim(left=max(0.0, axes.get_xlim()[0]))
     axes.set_yticks(places, [_text(picture.labels[k]) for k in shown], fontsize="small")
     axes.set_ylim(shown.size - 0.4, -0.6)
-    rest = len(picture.labels) - shown.size
-    axes.set_xlabel(literal(picture.what) + (f" (of {len(picture.labels)} the first {shown.size})" if rest else ""))
+    axes.set_xlabel(literal(picture.what) + picture.left_out(shown.size))
     return axes
 
 

@@ -72,6 +72,21 @@ class Dots:
     low: np.ndarray | None = None
     high: np.ndarray | None = None
 
+    def left_out(self, shown: int) -> str:
+        """Return what the picture says of the labels that it has no dot for; nothing if it has so many as there are.
+
+        Example
+        -------
+        >>> Dots(["a", "b", "c"], np.array([0.5, np.nan, 0.5]), "share").left_out(1)
+        ' (1 of 3 drawn; 1 has no number)'
+        """
+        many = len(self.labels)
+        if shown == many:
+            return ""
+        unknown = many - int(np.isfinite(np.asarray(self.values, dtype=float)).sum())
+        why = f"; {unknown} {'has' if unknown == 1 else 'have'} no number" if unknown else ""
+        return f" ({shown} of {many} drawn{why})"
+
 
 Picture = HeatMap | Profile | Dots
 

@@ -22,8 +22,8 @@ SHADES = 12
 MOST_BARS = 180
 """Places of a profile; more are added up in groups."""
 
-MOST_DOTS = 12
-"""Labels with numbers, from the first."""
+MOST_DOTS = 24
+"""Labels with numbers, from the first; a line below them says how many more there are."""
 
 LARGEST = sys.float_info.max
 
@@ -108,8 +108,10 @@ def _dots(picture: Dots) -> str:
             f'<path stroke="currentColor" stroke-opacity=".6" stroke-width="2" d="M{a:.1f} {y:g}H{b:.1f}"/>'
             f'<circle cx="{x:.1f}" cy="{y:g}" r="4" fill="currentColor"/>'
             f'<text x="{WIDTH + 8}" y="{y + 4:g}" {FONT}>{_label(picture.labels[k])}</text>'
+            f'<text x="-6" y="{y + 4:g}" text-anchor="end" {FONT}>{values[row]:.5g}</text>'
         )
-    return _framed(parts, picture.what, "", (f"{least:.4g}", f"{most:.4g}", "", ""), height)
+    across = picture.what + picture.left_out(shown.size)
+    return _framed(parts, across, "", (f"{least:.4g}", f"{most:.4g}", "", ""), height)
 
 
 FONT = 'fill="currentColor" font-size="11" font-family="sans-serif"'
@@ -125,7 +127,7 @@ def _framed(parts: list[str], across: str, up: str, ends: tuple[str, str, str, s
         + "".join(parts)
         + f'<text x="0" y="{height + 14}" {FONT}>{left}</text>'
         f'<text x="{WIDTH}" y="{height + 14}" text-anchor="end" {FONT}>{right}</text>'
-        f'<text x="{WIDTH / 2:g}" y="{height + 28}" text-anchor="middle" {FONT}>{_label(across, 3 * LETTERS)}</text>'
+        f'<text x="{WIDTH / 2:g}" y="{height + 28}" text-anchor="middle" {FONT}>{_label(across, 4 * LETTERS)}</text>'
         f'<text x="-4" y="{height}" text-anchor="end" {FONT}>{low}</text>'
         f'<text x="-4" y="9" text-anchor="end" {FONT}>{top}</text>'
         f'<text x="-8" y="{height / 2:g}" text-anchor="middle" transform="rotate(-90 -8 {height / 2:g})" '

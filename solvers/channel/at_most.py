@@ -6,15 +6,18 @@ multipliers (envelope theorem):
     d value / d z_y = sum_i P_iy (2 rho_i (z_y - x_i) - nu_i),    rho = (1 - share) p + share q,
 
 q the worst values' weights. Outputs are moved along it from two starts: the best ones found for one output less, with
-one more where a column is cheapest, and quantiles of what an optimum of free outputs reports; where the program is the
+one more where a column is cheapest, and quantiles of what the best table on a grid reports; where the program is the
 same from either end, the second stays so. The first is no worse than what it starts from, so one output more never
-makes a table worse. The error is not convex in z, and nothing here proves that there is nothing better: the bound of
-free outputs does, up to what so few outputs cost.
+makes a table worse. Of more than eight, outputs are moved at every second count only, at every fourth beyond sixteen,
+and so on: between, one is added to those of one less. Nothing depends on who solved for free outputs, so neither does
+the table. The error is not convex in z, and nothing here proves that there is nothing better: the bound of free outputs
+does, up to what so few outputs cost.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -34,8 +37,11 @@ MARGIN = 1e-4
 """Share of the range by which the outermost outputs stay beyond what privacy asks for: at the edge nothing is strictly
 inside, and an interior point has no place to be."""
 
-SOLVED = 1e-6
-"""Relative gap of the programs on the way."""
+SOLVED, ROUGH = 1e-6, 1e-3
+"""Relative gap of the programs on the way, and of the one on a grid."""
+
+GRID, BEYOND = 65, 0.25
+"""Outputs of the grid that quantiles are taken on, and the share of the range that it goes beyond, to either side."""
 
 MOVES = 25
 """Steps of L-BFGS from the quantiles, which are far from an optimum; each solves one program or two."""
@@ -93,9 +99,7 @@ class _Placed(NamedTuple):
     nu: Array
 
 
-def solve_at_most(
-    cone: Cone, weights: Array, knots: Array, most: int, free: tuple[Array, Array], *, share: float = 0.0
-) -> Found:
+def solve_at_most(cone: Cone, weights: Array, knots: Array, most: int, *, share: float = 0.0) -> Found:
     """Return the best unbiased table of at most so many outputs that is found.
 
     Parameters
@@ -106,8 +110,6 @@ def solve_at_most(
         Prior weights that sum to one, and increasing values.
     most : int
         At least two.
-    free : (outputs, masses)
-        What an optimum of free outputs reports, (k,) each: where quantiles are taken.
     share : float
         Of the worst value's error; the rest is the expected one.
 
@@ -131,19 +133,21 @@ def solve_at_most(
     >>> from optldp.solvers.cone import pure
     >>> x, p = np.linspace(-1, 1, 5), np.full(5, 0.2)
     >>> best = solve_unbiased(x, p, np.e)
-    >>> outputs, P = best.solution
-    >>> few = solve_at_most(pure(5, 1.0), p, x, 4, (outputs, p @ P))
-    >>> len(outputs) > 4, len(few.rows.outputs), best.value < few.value < 1.06 * best.value
+    >>> few = solve_at_most(pure(5, 1.0), p, x, 4)
+    >>> len(best.solution.outputs) > 4, len(few.rows.outputs), best.value < few.value < 1.06 * best.value
     (True, 4, True)
     """
     started = time.perf_counter()
     if most < 2:
         raise InputError(f"there must be at least two outputs, got {most!r}")
     search = _Search(cone, np.asarray(weights, dtype=np.float64), np.asarray(knots, dtype=np.float64), share)
-    at = search.solved(search.ends)
+    at, masses = search.solved(search.ends), search.masses()
     for count in range(3, most + 1):
         following = search.with_one_more(at)
-        spreads = [search.solved(search.quantiles(free[0], free[1] ** power, count)) for power in POWERS]
+        if count % _apart(count):
+            at = min([at, following], key=lambda one: one.value)
+            continue
+        spreads = [search.solved(search.quantiles(search.grid, masses**power, count)) for power in POWERS]
         spread = min(spreads, key=lambda one: one.value)
         starts = sorted([following, spread], key=lambda one: one.value)[: 2 if count <= BOTH else 1]
         ends = [search.moved(one, MOVES if one is spread else FEW_MOVES) for one in starts]
@@ -154,6 +158,11 @@ def solve_at_most(
     return Found(rows, found.value, search.programs, time.perf_counter() - started)
 
 
+def _apart(count: int) -> int:
+    """Return how far apart counts are at which outputs are moved: 1 up to eight, 2 up to sixteen, and so on."""
+    return 1 << max((count - 1).bit_length() - 3, 0)
+
+
 class _Search:
     """Where outputs may be, and what they are worth there."""
 
@@ -161,6 +170,8 @@ class _Search:
         self.cone, self.weights, self.knots, self.share, self.programs = cone, weights, knots, share, 0
         low, high = reach(cone, knots)
         self.width = high - low
+        more = BEYOND * self.width
+        self.grid = np.linspace(low - more, high + more, GRID)
         self.ends = np.array([low - MARGIN * self.width, high + MARGIN * self.width])
         turned = [weights[::-1] - weights, (knots + knots[::-1] - low - high) / self.width]
         self.symmetric = all(np.abs(one).max() <= ALIKE for one in turned) and np.allclose(
@@ -169,6 +180,19 @@ class _Search:
 
     def program(self, outputs: Array) -> ChannelProgram:
         return ChannelProgram.unbiased(self.cone, self.weights, self.knots, outputs, self.share)
+
+    def masses(self) -> Array:
+        """Return how often each output of a grid is reported by the table of least error on it (k,).
+
+        Roughly solved: of the many tables that are nearly best it is one in their middle.
+        """
+        found = solve_channel(self.program(self.grid), tolerance=ROUGH, solver="tree")
+        return self.rho(found.multipliers) @ found.solution
+
+    def rho(self, proof: Mapping[str, Array]) -> Array:
+        """Return what each value's error counts."""
+        worst = self.share * proof["worst"] / proof["worst"].sum() if self.share else 0.0
+        return (1 - self.share) * self.weights + worst
 
     def solved(self, outputs: Array) -> _Placed:
         """Return what outputs are worth; infinitely much where numbers are lost."""
@@ -182,9 +206,7 @@ class _Search:
         except SolverError:
             return _Placed(outputs, np.inf, *(np.zeros(0) for _ in range(4)))
         proof = tree.proof(at)
-        rho = (1 - self.share) * self.weights
-        if self.share:
-            rho = rho + self.share * proof["worst"] / proof["worst"].sum()
+        rho = self.rho(proof)
         offsets = outputs - self.knots[:, None]
         per_output = 2 * rho[:, None] * offsets - proof["nu"][:, None]
         slope = (at.s[self.cone.places] * per_output).sum(0)

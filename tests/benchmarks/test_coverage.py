@@ -5,6 +5,7 @@ import pytest
 from accuracy.coverage import ALONE, LEAST, found_if_below, surely_below
 
 
+@pytest.mark.slow
 def test_intervals_that_hold_four_times_in_five_are_found_among_hundreds_and_those_at_the_limit_are_not():
     """200 repetitions, 700 cells: of one at the coverage that is said to be found, four in five are."""
     rng = np.random.default_rng(1)

@@ -114,6 +114,7 @@ def test_a_process_alone_returns_what_it_returns_or_the_limit_that_it_met():
         alone(math.factorial, -1)
 
 
+@pytest.mark.slow
 def test_seconds_of_processes_that_ended_are_counted():
     """The other process takes its calibration loop several times and returns the quickest."""
     quickest, seconds = timed(lambda: alone(calibration))

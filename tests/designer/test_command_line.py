@@ -37,6 +37,7 @@ class TestImports:
         assert "numpy" in loaded
         assert loaded.isdisjoint((*HEAVY, "typer", "rich"))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("arguments", [["--help"], ["design", "--help"], ["compare", "--help-all"]])
     def test_help_waits_for_nothing_heavy(self, arguments):
         code = f"sys.argv = ['optldp', *{arguments!r}]\nfrom optldp.designer.command_line import main\n"
@@ -273,6 +274,7 @@ class TestInterruption:
         assert done.stderr == "optldp: error: the problem must fit in memory: use fewer --knots, or a smaller file\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["json", "npz"])
 @pytest.mark.parametrize("data", ["csv", "parquet"])
 def test_the_whole_loop_ends_near_the_true_mean(optldp, form, data):

@@ -13,7 +13,7 @@ from optldp.designer.objectives import information
 from optldp.designer.planning import distribution, mean
 from optldp.designer.planning.bootstrap import Case, linear_row
 from optldp.designer.protocols import first_phase
-from optldp.designer.report.mechanism_front import _sent
+from optldp.designer.report.fronts.categories import _sent
 from optldp.mechanisms import InputError, duchi
 from optldp.mechanisms.categorical import categorical_grr
 from optldp.mechanisms.combinators.rounded_oracle import RoundedOracle

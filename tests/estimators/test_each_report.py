@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from optldp.estimators.each_report import added_up
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [np.uint8, np.int16, np.int64])
 @given(seed=st.integers(0, 2**32 - 1), beside=st.booleans())
 def test_equal_rows_are_added_up_as_a_dictionary_adds_them(kind, seed, beside):

@@ -167,6 +167,7 @@ class TestCount:
             name: int((~np.isnan(reports[name])).sum()) for name in ("age", "hours")
         }
 
+    @pytest.mark.slow
     def test_a_table_is_counted_from_whatever_holds_its_reports(self, tmp_path):
         frame, path = pd.DataFrame({"report": REPORTS}), tmp_path / "reports.csv"
         frame.to_csv(path, index=False)

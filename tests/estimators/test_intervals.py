@@ -19,6 +19,7 @@ from optldp.mechanisms import InputError
 from scipy import stats
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.floats(-100, 100), st.integers(1, 9)), min_size=2, max_size=20))
 def test_counted_values_have_the_moments_of_listed_ones(pairs):
     values, counts = (np.array(column) for column in zip(*pairs, strict=True))

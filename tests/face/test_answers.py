@@ -117,6 +117,22 @@ def test_no_axis_begins_below_zero_where_nothing_does(picture):
     assert isinstance(picture, Dots) or axes.get_ylim()[0] == 0  # the rows of dots begin half a row above the first
 
 
+def test_a_picture_says_how_many_dots_it_leaves_out():
+    many = np.append(np.linspace(1.0, 2.0, 49), np.nan)
+    picture = Dots([f"method {k}" for k in range(50)], many, "ratio")
+    assert "ratio (24 of 50 drawn; 1 has no number)" in svg_of(picture)
+    assert draw(picture).get_xlabel() == "ratio (40 of 50 drawn; 1 has no number)"
+    twenty = Dots([f"method {k}" for k in range(20)], many[:20], "ratio")
+    assert svg_of(twenty).count("<circle") == 20
+    assert "drawn" not in svg_of(twenty)
+
+
+def test_dots_at_the_same_place_are_told_apart_by_their_numbers():
+    picture = svg_of(Dots(["optimal", "aaa"], np.array([1.0, 1.0004]), "ratio"))
+    assert ">1</text>" in picture
+    assert ">1.0004</text>" in picture
+
+
 def test_a_new_figure_is_made_where_no_axes_are_given():
     assert isinstance(ANSWERS["prior"].plot(), Axes)
 

@@ -37,6 +37,7 @@ def all_but(*allowed: str) -> str:
     return f"not in {{*sys.stdlib_module_names, 'optldp', *{allowed}}}"
 
 
+@pytest.mark.slow
 def test_mechanisms_need_numpy_alone(tmp_path):
     """And can be drawn from, by a secret too, with every public name loaded."""
     code = """

@@ -23,11 +23,13 @@ def test_one_long_name_among_many_is_refused_before_they_are_looked_up():
         assert len(Categories(names)) == 501
 
 
+@pytest.mark.slow
 def test_many_names_of_usual_length_are_read():
     """As many as there may be."""
     assert len(Categories(range(2**20))) == 2**20
 
 
+@pytest.mark.slow
 def test_large_sets_are_refused_whatever_their_file_says():
     """A document of a few categories more than half of a million, all in the set but one."""
     size = 2**19 + 2

@@ -45,11 +45,13 @@ def test_an_analyst_learns_of_numbers(folder, column):
     walk_numbers(column, folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", made_categories(), ids=lambda column: column.name)
 def test_an_analyst_learns_of_categories(folder, column):
     walk_categories(column, folder)
 
 
+@pytest.mark.slow
 def test_an_analyst_takes_a_file_as_a_spreadsheet_wrote_it(folder):
     rng = np.random.default_rng(8)
     days = np.datetime64("2019-01-01") + rng.integers(0, 1096, 500)
@@ -61,6 +63,7 @@ def test_an_analyst_takes_a_file_as_a_spreadsheet_wrote_it(folder):
     Walk({}).go(analyst.DATES)
 
 
+@pytest.mark.slow
 def test_a_privacy_engineer_signs(walk, folder):
     walk.go(privacy_engineer.STEPS)
     page = (folder / "report.html").read_text()
@@ -73,6 +76,7 @@ def test_a_privacy_engineer_audits(walk):
     walk.go(privacy_engineer.AUDIT)
 
 
+@pytest.mark.slow
 def test_a_researcher_compares(walk):
     walk.go(researcher.STEPS)
 
@@ -82,6 +86,7 @@ def test_a_researcher_is_advised(walk):
     walk.go(researcher.RACE)
 
 
+@pytest.mark.slow
 def test_a_researcher_goes_on_in_python(walk):
     walk.take(privacy_engineer.STEPS[0])
     given = {"values": AGE.values, "low": 15.0, "high": 95.0, "path": "mech.json", "rng": np.random.default_rng(1)}

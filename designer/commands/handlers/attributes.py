@@ -20,8 +20,8 @@ from ..options.kind import DesignKind
 from ..output.output import share_progress, told_of_reports
 from .bundle import BundleKind, found_rows, read_to_count
 from .kind import Answer, Designed, Found, Held, Layout, Part, Service, split
-from .number_estimates import names_of, require_method, say_of_users, told_by_counts, told_of_join, with_bias
-from .number_fits import mean_found
+from .numbers.estimates import names_of, require_method, say_of_users, told_by_counts, told_of_join, with_bias
+from .numbers.fits import mean_found
 
 if TYPE_CHECKING:
     from ....estimators import BiasAwareMean
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ...designs.result import Design
     from ...planning.people import MeanWithin
     from ...priors.prior import Prior
-    from ..options.design import DesignOptions
+    from ..options.designs.design import DesignOptions
     from ..options.perturb import PerturbOptions
     from .options import CountOptions, EstimateOptions
 
@@ -51,7 +51,7 @@ class Attributes(BundleKind[AttributeSampling]):
     @classmethod
     def design(cls, options: DesignOptions) -> Designed:
         """Return a table for each attribute, given as NAME=LO:HI, and how many of them a user reports."""
-        from .clipped import marked
+        from .numbers.clipped import marked
 
         priors, notes = attribute_priors(options)
         made = design_attributes(options, priors, options.sampled, options.budgets.epsilons[0])

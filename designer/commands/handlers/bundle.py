@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ....estimators.reading.columns import SkippedRows
-    from ..options.design import DesignOptions
+    from ..options.designs.design import DesignOptions
     from ..options.kind import DesignKind
     from ..options.perturb import PerturbOptions
     from .kind import Designed

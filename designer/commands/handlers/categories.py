@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from ....solvers import Progress
     from ...designs.result import Design
     from ...priors.categorical import CategoricalPrior
-    from ..options.design import DesignOptions
+    from ..options.designs.design import DesignOptions
     from ..options.perturb import PerturbOptions
     from .options import CountOptions, EstimateOptions
 

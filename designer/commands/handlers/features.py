@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from ....mechanisms.spaces.categories import Categories
     from ...features import FeaturesDesign, Pilot
-    from ..options.design import DesignOptions
-    from ..options.features import FeaturesOptions
+    from ..options.designs.design import DesignOptions
+    from ..options.designs.features import FeaturesOptions
     from ..options.perturb import PerturbOptions
     from .kind import Service
     from .options import CountOptions, EstimateOptions

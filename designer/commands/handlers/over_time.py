@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ...over_time import Repeated
-    from ..options.design import DesignOptions
+    from ..options.designs.design import DesignOptions
     from ..options.perturb import PerturbOptions
     from .kind import Checked, Service
     from .options import CountOptions, EstimateOptions
@@ -171,7 +171,7 @@ def _of_numbers(options: DesignOptions, asked: Repeated, epsilon: float, way: st
     """The way that was named, or that which is planned to err least; with the error of what is asked."""
     from ...over_time import plan_over_time
     from ..output.output import spinner
-    from .numbers import design_numbers
+    from .numbers.handler import design_numbers
 
     prior, notes = options.prior()
     only = None if way == "auto" else way
@@ -211,7 +211,7 @@ def _directions(prior: Any, epsilon: float, asked: Repeated) -> Way:
 def _rows(options: DesignOptions, prior: Any, epsilon: float, asked: Repeated) -> Way:
     from ...over_time.noise import Noise
     from ...over_time.rows import design_rows, plan_rows
-    from .numbers import design_numbers
+    from .numbers.handler import design_numbers
 
     planned = plan_rows(Noise(prior), epsilon, asked)
     return design_rows(lambda of, budget: design_numbers(options, of, budget).mechanism, planned, epsilon)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ....mechanisms.table.table import TabulatedMechanism
     from ...planning.people import MeanWithin
     from ...priors.prior import Prior
-    from ..options.design import DesignOptions
+    from ..options.designs.design import DesignOptions
     from ..options.perturb import PerturbOptions
     from .options import CountOptions, EstimateOptions
 

@@ -21,7 +21,7 @@ from .categories import LABELS, Categories
 from .kind import Designed, Drawing, Held, Kind, Layout, WrittenReports
 
 if TYPE_CHECKING:
-    from ..options.design import DesignOptions
+    from ..options.designs.design import DesignOptions
     from ..options.perturb import PerturbOptions
 
 

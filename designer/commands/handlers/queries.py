@@ -9,7 +9,7 @@ import numpy as np
 from ....estimators.intervals import each_of
 from ....mechanisms.errors import InputError
 from ....mechanisms.spaces.places import Places
-from ...objectives.losses import known_or_read
+from ...objectives.losses.named import known_or_read
 from ...objectives.questions.queries import NAMES, queries_of
 from .bundle import found_rows
 from .kind import Found, split

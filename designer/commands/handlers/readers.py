@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ....mechanisms.errors import InputError
-from ...objectives.losses import LOSSES, OF_LABELS, best_readings, known_or_read, losses_of
+from ...objectives.losses.named import LOSSES, OF_LABELS, best_readings, known_or_read, losses_of
 from ..options.trusted_prior import weights_on
 from .kind import Layout, Reader
 
@@ -93,7 +93,7 @@ def _numbered(table: TabulatedMechanism, reports: np.ndarray) -> np.ndarray:
 
 
 def _readings(outputs: str) -> np.ndarray:
-    from ..options.outputs import given_outputs
+    from ..options.designs.outputs import given_outputs
 
     found = given_outputs(outputs)
     if not isinstance(found, np.ndarray):

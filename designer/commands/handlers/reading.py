@@ -34,8 +34,8 @@ from ....estimators.reading.columns.files import (
     unreadable,
 )
 from ....estimators.reading.columns.other_table import Made
+from ....estimators.reading.columns.rows.skipped_rows import OFFER, ROWS_NAMED, SkippedRows, failing_rows
 from ....estimators.reading.columns.simulated_columns import column_of_reports, is_marked, marked_column
-from ....estimators.reading.columns.skipped_rows import OFFER, ROWS_NAMED, SkippedRows, failing_rows
 from ....estimators.reading.columns.table_column import of_table
 from ....estimators.reading.columns.work_database import work_database
 from ....mechanisms.errors import InputError

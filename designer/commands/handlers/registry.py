@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ....estimators.reading.columns.files import FilePath
     from ....mechanisms import TabulatedMechanism
     from ....mechanisms.documents.bundle import Bundle
-    from ..options.design import DesignOptions
+    from ..options.designs.design import DesignOptions
     from .bundle import BundleKind
     from .kind import Designed, Kind
     from .reading import ReadReports
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 def kinds() -> Iterator[type[Kind]]:
     """Yield every kind, each loaded only if it was none of those before it."""
-    from .numbers import Numbers
+    from .numbers.handler import Numbers
 
     yield Numbers
-    from .floors import Floors
+    from .numbers.floors import Floors
 
     yield Floors
     yield from bundle_kinds()
@@ -35,7 +35,7 @@ def bundle_kinds() -> Iterator[type[BundleKind]]:
     from .places import Places
 
     yield Places
-    from .tables import Tables
+    from .numbers.tables import Tables
 
     yield Tables
     from .categories import Categories

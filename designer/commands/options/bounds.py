@@ -15,7 +15,7 @@ from ....mechanisms.errors import InputError
 from ...objectives.registry import in_words
 from ..output.output import require_place
 from ..output.prior import on_own_steps
-from .objective import PANEL, ObjectiveOptions
+from .designs.objective import PANEL, ObjectiveOptions
 from .shared import (
     EPSILONS,
     TOLERANCE,
@@ -24,6 +24,7 @@ from .shared import (
     Force,
     Json,
     Methods,
+    Plot,
     Tolerance,
     UniformShare,
     Units,
@@ -38,7 +39,7 @@ BUDGETS = "0.25:4:0.25"
 
 KNOTS = 65
 
-NOT_REPEATED = ("--epsilon", "--knots", "--out", "--force", "--results", "--workers", "--json")
+NOT_REPEATED = ("--epsilon", "--knots", "--out", "--plot", "--force", "--results", "--workers", "--json")
 """Options that the command in a report shows always, or that do not change what it says."""
 
 SUFFIXES = (".html", ".htm")
@@ -80,6 +81,7 @@ class BoundsOptions(ObjectiveOptions):
     out: Annotated[
         Path | None, typer.Option("--out", help="Report to write, .html; of several --attribute a folder.")
     ] = None
+    plot: Plot = None
     force: Force = False
     results: Annotated[
         Path | None,
@@ -102,7 +104,7 @@ class BoundsOptions(ObjectiveOptions):
         """Raise InputError for an option that only numbers have a use for."""
         numeric = (
             "--range", "--clip", "--knots", "--method", "--at", "--uniform-share", "--units", "--objective",
-            "--results", "--workers", "--confidence", "--attribute", "--assume", "--assume-from",
+            "--results", "--workers", "--confidence", "--attribute", "--plot", "--assume", "--assume-from",
         )  # fmt: skip
         self.refuse("of no use to categories", *numeric)
 

@@ -69,7 +69,8 @@ class PerturbOptions(LedgerOptions):
             help="File of 32 random bytes, closed to others, by which a repeated run draws the same reports and spends "
             "nothing twice; whoever holds it can undo the noise: keep it with the values, never with the collector. "
             "Reports become a function of it, the table, the column, the round, the user (--key) and the value. "
-            "A value that has changed is another report, which spends again and shows that it has changed.",
+            "A value that has changed is another report, which spends again and shows that it has changed. Where an "
+            "engine or a server that runs this sees raw values, nothing is local.",
         ),
     ] = None
     label: Annotated[

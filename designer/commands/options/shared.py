@@ -95,6 +95,11 @@ Public = Annotated[bool, typer.Option("--public", help="The prior is public know
 
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 
+Plot = Annotated[Path | None, typer.Option("--plot", help="Draw the answer: .png, .svg or .pdf.")]
+
+PLOTS = (".png", ".svg", ".pdf")
+"""How a picture's name may end."""
+
 EPSILON = typer.Option("--epsilon", help="Privacy budget of each user, natural units.")
 EPSILONS = typer.Option("--epsilon", help="Budgets: repeat, or a list such as 0.5,1,2, or LO:HI:STEP with the end.")
 

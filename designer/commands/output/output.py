@@ -22,6 +22,8 @@ from typer.models import OptionInfo
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from matplotlib.axes import Axes
+
     from ....estimators.reading.columns import SkippedRows
     from ....solvers import Progress
     from ...planning.people import MeanWithin
@@ -118,6 +120,15 @@ def refuse_given(why: str, options: Mapping[str, object]) -> None:
 def say_wrote(path: Path, what: str) -> None:
     """Say on stderr that a file was written, and what it holds."""
     say(f"wrote {path} ({what})")
+
+
+def write_figure(axes: Axes, path: Path) -> None:
+    """Write a figure, and say which letters no font has, and that it was written."""
+    from ...plots.saving import save_figure
+
+    if lacking := save_figure(axes, path):
+        say(f"warning: {lacking}")
+    say_wrote(path, "a figure")
 
 
 def say(message: str) -> None:

@@ -197,7 +197,9 @@ WORDS = {
 BRIEF = {
     "knots": "values that the table has rows for",
     "relative_gap": "how far from the best possible at most, as a share",
-    "total_gap": "the same, were there any number of knots",
+    "continuum_lower_bound": "no unbiased mechanism has less, whatever its knots",
+    "total_gap": "how far from it, as a share",
+    "certificate: bound": "certified: nothing on these knots is better",
     "certificate: gap": "how far from the best possible at most, as a share",
     "certificate: uniform_share": "part of the prior that is spread evenly over the range",
     "form": "a few numbers a knot, from which the table follows",

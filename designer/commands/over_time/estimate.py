@@ -12,7 +12,7 @@ import numpy as np
 
 from ....estimators import count, estimate_frequencies, estimate_mean
 from ....estimators.over_time import PeriodMeans, estimate_periods, joined
-from ....estimators.reading.columns.skipped_rows import SkippedRows
+from ....estimators.reading.columns.rows.skipped_rows import SkippedRows
 from ....mechanisms.errors import InputError
 from ..handlers.bundle import MOST_ROWS
 from ..handlers.kind import Found, Kind, Layout, Rows

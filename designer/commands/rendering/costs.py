@@ -22,8 +22,8 @@ from ....mechanisms.table.knot_prior import KnotPrior
 from ...designs.design import design
 from ...objectives.base import Problem
 from ...objectives.frequencies import Frequencies
-from ...objectives.loss import Loss
-from ...objectives.losses import LOSSES
+from ...objectives.losses.loss import Loss
+from ...objectives.losses.named import LOSSES
 from ...planning.people import MeanWithin, mean_within
 from ...priors.categorical import CategoricalPrior
 from ..handlers.kind import Part

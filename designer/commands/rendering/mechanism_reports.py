@@ -51,8 +51,8 @@ def report_pages(
     out: Path, tables: Sequence[Path], kinds: Sequence[Kind], facts: Sequence[Facts], users: int | None
 ) -> dict[str, str]:
     """Return pages by the names of their files: one, or those of several tables and their index."""
+    from ...report.fronts.mechanism import front_of
     from ...report.index_page import index_html
-    from ...report.mechanism_front import front_of
     from ...report.mechanism_page import mechanism_page
 
     pages, fronts = {}, {}

@@ -9,7 +9,7 @@ from ..output.output import say, spinner
 
 if TYPE_CHECKING:
     from ....mechanisms.channel import Channel
-    from ..options.mixing import Mixing
+    from ..options.designs.mixing import Mixing
 
 
 def local_budget(mixing: Mixing, make: Callable[[float], Channel]) -> float:

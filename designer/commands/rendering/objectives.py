@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ...designs.result import Design
     from ...planning.people import MeanWithin
     from ...priors.prior import Prior
-    from ..options.design import DesignOptions
+    from ..options.designs.design import DesignOptions
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ def _with_people(found: Outcome, options: DesignOptions, prior: KnotPrior | None
 def _by_method(options: DesignOptions) -> Outcome:
     """What several methods are for: one of them, or the least of all on knots that were named or chosen."""
     from ...designs.knots import KnotChoice
-    from ..handlers.numbers import design_numbers
+    from ..handlers.numbers.handler import design_numbers
 
     (prior, notes), epsilon = options.prior(), options.budgets.epsilons[0]
     if (method := options.method or "optimal") != "optimal":
@@ -267,7 +267,7 @@ def _both_errors(made: Design, prior: Prior, users: int, options: DesignOptions)
 
 def _noise(options: DesignOptions) -> Outcome:
     """Noise of one shape, which no objective has chosen."""
-    from ..handlers.noise import design_noise
+    from ..handlers.numbers.noise import design_noise
 
     mechanism, facts = design_noise(options)
     return Outcome(f"{facts['method']} mechanism", mechanism, facts, [f"note: {mechanism.promise.caution}"])

@@ -13,7 +13,7 @@ from ....estimators.reading.columns.cells import quoted
 from ....estimators.reading.columns.files import short_message
 from ....estimators.reading.columns.keyed import require_other_columns
 from ....estimators.reading.columns.number_cells import named_cells, writable
-from ....estimators.reading.columns.written_rows import with_constants, write_parquet_rows
+from ....estimators.reading.columns.rows.written_rows import with_constants, write_parquet_rows
 from ....estimators.reading.formats.plain_file import STANDARD_INPUT, existing
 from ....estimators.reading.streams import value_blocks
 from ....estimators.reading.streams.output_parts import output_parts, partial_folder, refuse_partial, resumed_parts

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....estimators.reading.columns.keyed import require_other_columns
+from ....estimators.reading.columns.rows.skipped_rows import SkippedRows
 from ....estimators.reading.columns.simulated_columns import OUTPUT, SIMULATED
-from ....estimators.reading.columns.skipped_rows import SkippedRows
 from ....estimators.reading.columns.spreadsheet_text import spreadsheet_columns
 from ....estimators.reading.streams.output_parts import output_parts
 from ....estimators.reading.streams.value_blocks import value_blocks

@@ -21,7 +21,7 @@ from ...priors.categorical import CategoricalPrior
 from ...priors.prior import Prior
 from ..base import Objective, Problem, Solution, Told
 from ..information_solution import LEAST_DISTANCE, placed_outputs
-from ..losses import known_or_read
+from ..losses.named import known_or_read
 from ..registry import Asker
 from .queries import NAMES, queries_of
 

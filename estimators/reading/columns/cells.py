@@ -11,7 +11,7 @@ from ....mechanisms.errors import InputError
 from ..formats.notation import Notation, notation
 from ..formats.overrides import missing_in_sql
 from ..formats.plain_file import has_commas
-from .skipped_rows import TEXT_SHOWN
+from .rows.skipped_rows import TEXT_SHOWN
 
 LONGEST_CELL = 4096
 """Characters of a cell that can be a report, a value or a key; longer ones are not looked at."""

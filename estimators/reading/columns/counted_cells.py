@@ -10,11 +10,11 @@ import duckdb
 from ....mechanisms.errors import InputError
 from ..formats.overrides import MISSING_MARKS
 from .cells import quoted, text_fault
-from .counted_rows import NOTHING, Wanted
 from .files import column_position, connected, listed
 from .other_table import TABLE, Made
+from .rows.counted_rows import NOTHING, Wanted
+from .rows.skipped_rows import TEXT_SHOWN
 from .simulated_columns import SIMULATED, USERS, marked_column
-from .skipped_rows import TEXT_SHOWN
 from .source import Source
 from .table_column import of_table
 

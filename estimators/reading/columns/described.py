@@ -21,7 +21,7 @@ from ....mechanisms.errors import InputError
 from ..formats.axis import DAYS
 from .cells import blank, column_notation, is_text, number, quoted
 from .files import column_position, connected
-from .skipped_rows import TEXT_SHOWN
+from .rows.skipped_rows import TEXT_SHOWN
 from .source import Source
 
 QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)

@@ -29,9 +29,9 @@ from ....mechanisms.errors import InputError
 from ..formats.overrides import missing_marks
 from ..formats.parquet_parts import parquet_parts
 from ..formats.plain_file import NO_EXTENSIONS, STANDARD_INPUT, PlainFile, existing, kind_of_file, plain_file
-from .csv_rows import first_fault, is_unicode, load_rows
 from .other_table import other_table
-from .skipped_rows import TEXT_SHOWN
+from .rows.csv_rows import first_fault, is_unicode, load_rows
+from .rows.skipped_rows import TEXT_SHOWN
 
 FilePath: TypeAlias = str | os.PathLike[str]
 

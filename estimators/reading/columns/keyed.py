@@ -24,7 +24,7 @@ from .files import (
     written_extension,
 )
 from .number_cells import named_cells, writable
-from .written_rows import with_constants, write_parquet_rows
+from .rows.written_rows import with_constants, write_parquet_rows
 
 
 def write_keyed_reports(

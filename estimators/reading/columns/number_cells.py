@@ -31,7 +31,7 @@ from .files import (
     written_extension,
 )
 from .label_text import may_be_labels, write_labels
-from .written_rows import with_constants, write_parquet_rows
+from .rows.written_rows import with_constants, write_parquet_rows
 
 PLAIN = re.compile(r"[\w.+:-]+", re.ASCII)
 """Texts that stand in a CSV as they are."""

@@ -15,7 +15,7 @@ from ....mechanisms.errors import InputError
 from .cells import quoted
 from .files import UNREADABLE_FILE, FilePath, open_file, open_tolerant, short_message, unreadable
 from .other_table import other_table
-from .skipped_rows import OFFER
+from .rows.skipped_rows import OFFER
 
 KINDS = "a CSV or Parquet path, an Arrow, pandas or polars table, numpy arrays by column, or one numpy array"
 

@@ -83,7 +83,7 @@ def of_table(
     [('t0123456789ab',)]
     """
     from .cells import quoted  # loads the engine, which names of tables do not need
-    from .written_rows import said_of_rows
+    from .rows.written_rows import said_of_rows
 
     if TABLE in own:
         return relation
@@ -97,7 +97,7 @@ def of_table(
 
 def _held(cell: str, name: str, where: str) -> str:
     """SQL that is true of a row of the table, or of none, and an error of any other."""
-    from .written_rows import literal
+    from .rows.written_rows import literal
 
     shown = f"CASE WHEN regexp_full_match({cell}, {literal(NAMES)}) THEN {cell} ELSE '' END"
     said = f"{literal(MARK)} || {shown} || {literal(MARK + name + MARK + where + MARK)}"

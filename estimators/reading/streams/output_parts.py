@@ -22,7 +22,7 @@ import duckdb
 from ....mechanisms.errors import InputError
 from ....mechanisms.files.atomic_write import TEMPORARY, replacing
 from ..columns.files import FilePath, connected, short_message, written_extension
-from ..columns.written_rows import write_parquet_rows
+from ..columns.rows.written_rows import write_parquet_rows
 from ..formats.destination import destination
 from .value_blocks import MEMORY
 

@@ -29,6 +29,7 @@ def test_lines_go_in_and_come_back():
     assert answers(python("print('a\\r\\nb', end='')"), ["1", "2"], longest=100, timeout=60.0) == ["a\r\n", "b"]
 
 
+@pytest.mark.slow
 def test_pipes_that_fill_up_do_not_stop_it():
     """Megabytes each way at once, and to standard error: more than any pipe holds."""
     code = "import sys\nfor line in sys.stdin:\n sys.stderr.write('x' * 500)\n print(line.strip() * 30)"
@@ -63,6 +64,7 @@ def test_whatever_goes_wrong_is_one_line(code, says):
     assert says in refused(python(code))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", ["import time; time.sleep(100)", "import sys\nwhile True: pass"])
 def test_silence_ends(code):
     assert "must answer 2 values in 0.5 seconds, got no end: see --timeout" in refused(python(code), timeout=0.5)

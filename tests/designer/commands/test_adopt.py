@@ -38,6 +38,7 @@ def test_our_estimate_of_their_reports_is_theirs(optldp, case):
     assert ours == pytest.approx(theirs, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_counts_of_their_reports_tell_the_same_and_nothing_draws_by_their_law(optldp, refusal):
     """Hashed reports stand in two columns, which one query does not count; show and verify say what nobody knows."""
     made, reports = adopted(optldp, next(case for case in KEPT["cases"] if case["law"] == "olh"))
@@ -53,6 +54,7 @@ def test_counts_of_their_reports_tell_the_same_and_nothing_draws_by_their_law(op
     assert "is the word of who drew them" in verified["unknown"]
 
 
+@pytest.mark.slow
 def test_labels_that_are_numbers_are_read_as_what_was_said(optldp):
     """Index 1 is the second category, label 1 the first."""
     Path("labels.csv").write_text("value\n1\n0\n")

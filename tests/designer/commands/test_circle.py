@@ -48,6 +48,7 @@ def test_a_circle_from_design_to_its_mean(optldp, hours, tmp_path, loss):
     assert found["resultant_length"] == pytest.approx(abs(np.exp(2j * np.pi * np.arange(-2, 3) / 24).mean()), abs=0.1)
 
 
+@pytest.mark.slow
 def test_a_pure_table_says_in_its_record_that_its_values_are_on_a_circle(optldp, hours, tmp_path):
     out = tmp_path / "m.json"
     told = json.loads(optldp("design", "--prior", hours, "--circle", 24, "--epsilon", 1, "--out", out, "--json").stdout)
@@ -96,6 +97,7 @@ def test_means_are_refused_on_a_circle(objective):
         design(Prior.even(HOURS).with_period(24), 1.0, objective=objective)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", ["reports", "reports:squared"])
 def test_single_reports_are_read_the_shorter_way_round(optldp, hours, tmp_path, asked):
     """As they were designed for: by the way round, not by the distance on the line, whichever loss is named."""

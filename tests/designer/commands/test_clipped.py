@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from optldp.designer.commands.handlers.clipped import counted_into
+from optldp.designer.commands.handlers.numbers.clipped import counted_into
 from optldp.designer.commands.handlers.registry import kind_of
 from optldp.estimators.reading.columns.number_cells import write_columns
 from optldp.mechanisms import Provenance, duchi
@@ -49,6 +49,7 @@ def test_what_is_not_public_is_not_told_of_by_the_table(optldp, more):
         assert "share_outside" not in file.read()
 
 
+@pytest.mark.slow
 def test_without_clip_nothing_is_said_of_it(optldp):
     text, told = collected(optldp, "--public", ends=("--range", 0, 120))
     assert text.startswith("mean of the values\n")

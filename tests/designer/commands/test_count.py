@@ -64,6 +64,7 @@ class TestNumbers:
         assert found["value"] == expected["value"]
         assert found["std_error"] == expected["std_error"]
 
+    @pytest.mark.slow
     def test_indices_that_are_none_are_refused_or_counted(self, optldp, refusal):
         Path("idx.csv").write_text("output\n" + "0\n1\n" * 5 + "99\n-1\n1.5\nx\n\n")
         says = refusal("estimate", "mech.json", "idx.csv")
@@ -71,6 +72,7 @@ class TestNumbers:
         found = estimated(optldp, "mech.json", "idx.csv", "--skip-invalid")
         assert (found["n"], found["skipped"]) == (10, 5)
 
+    @pytest.mark.slow
     def test_cells_are_written_for_a_range_join(self, optldp, refusal):
         done = optldp("count-sql", "mech.json", "--from", "r", "--column", "report", "--cells", "cells.parquet")
         assert 'LEFT JOIN "cells"' in done.stdout

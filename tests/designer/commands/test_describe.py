@@ -12,6 +12,7 @@ from optldp.mechanisms import load_table
 from ..conftest import INCOME, PEOPLE
 
 
+@pytest.mark.slow
 def test_the_next_command_runs_as_it_stands(optldp):
     shown = optldp("describe", "people.csv", "--column", "income")
     assert "rows               300" in shown.stdout
@@ -34,6 +35,7 @@ def test_values_far_out_are_left_to_clip_and_the_next_command_says_so(optldp):
     )
 
 
+@pytest.mark.slow
 def test_a_picture_says_which_values_a_bar_is_of(optldp):
     Path("t.csv").write_text("day,amount,year\n" + "".join(f"{i % 7},{i * i * 5},{2000 + i}\n" for i in range(60)))
     days = optldp("describe", "t.csv", "--column", "day").stdout
@@ -82,6 +84,7 @@ class TestClip:
         assert done.exit_code == 0, done.output
         assert f"{self.OUTSIDE} of 300 values of income" in " ".join(done.stderr.split())
 
+    @pytest.mark.slow
     def test_design_is_that_of_the_clipped_values(self, optldp):
         write_column("clipped.csv", "income", PEOPLE.clip(0, 60))
         words = ("--column", "income", "--range", 0, 60, "--epsilon", 1, "--knots", 5)
@@ -95,6 +98,7 @@ class TestClip:
         line = refusal("design", "people.csv", "--column", "income", "--epsilon", 1, "--clip")
         assert "give --range LO HI" in line
 
+    @pytest.mark.slow
     def test_of_pairs_and_of_levels_are_counted_when_perturbed(self, optldp):
         Path("held.csv").write_text("key,value,level\na,5,1\nb,99,2\na,,1\n,,2\nb,7,1\n")
         made = optldp("design", "held.csv", "--column", "key", "--categorical", "--value-column", "value",

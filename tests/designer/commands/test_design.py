@@ -46,6 +46,7 @@ class TestDesign:
         for name in ("expected_variance", "worst_case_variance", "max_abs_bias"):  # sums, in any order
             assert found[name] == pytest.approx(getattr(checked, name), rel=1e-12, abs=1e-12)
 
+    @pytest.mark.slow
     def test_it_is_the_librarys_design(self, optldp):
         options = ["--knots", 9, "--uniform-share", 0.01, "--tolerance", 1e-4, "--units", "EUR", "--public"]
         found = json.loads(optldp(*DESIGN, *RANGE, *options, "--json").stdout)
@@ -75,6 +76,7 @@ class TestDesign:
             same = family(made.knots, made.epsilon, eta=2.5)
             np.testing.assert_allclose(made.knot_variances, same.knot_variances, rtol=1e-5)
 
+    @pytest.mark.slow
     def test_a_prior_from_sensitive_values_is_warned_of_unless_public(self, optldp):
         sensitive, public = optldp(*DESIGN, *RANGE, "--knots", 5), optldp(*DESIGN, *RANGE, "--knots", 5, "--public")
         first, second, written = sensitive.stderr.splitlines()
@@ -84,6 +86,7 @@ class TestDesign:
         assert written == "optldp: wrote new.json (a table of 5 knots)"
         assert public.stderr == f"{written}\n"
 
+    @pytest.mark.slow
     def test_omit_prior_leaves_no_prior(self, optldp):
         optldp(*DESIGN, *RANGE, "--knots", 5)
         kept = load_table("new.json")
@@ -101,6 +104,7 @@ class TestDesign:
         assert done.stderr.startswith("optldp: note: no --range given; the range is the data's own")
         assert load_table("new.json").domain == (PEOPLE.min(), PEOPLE.max())
 
+    @pytest.mark.slow
     def test_a_range_may_be_negative_and_must_not_be_the_datas(self, optldp):
         Path("signed.csv").write_text("x\n-0.75\n0.5\n")
         done = optldp("design", "signed.csv", "--column", "x", "--range", -1, 1, "--epsilon", 1, "--knots", 3,
@@ -108,6 +112,7 @@ class TestDesign:
         assert done.exit_code == 0
         assert load_table("new.json").knots.tolist() == [-1, 0, 1]
 
+    @pytest.mark.slow
     def test_missing_values_are_left_out_when_asked(self, optldp):
         Path("gaps.csv").write_text("x\n1\n\nNA\n4\n2\n")
         Path("full.csv").write_text("x\n1\n4\n2\n")
@@ -116,6 +121,7 @@ class TestDesign:
         full = json.loads(optldp("design", "full.csv", *arguments).stdout)
         assert gaps["expected_variance"] == full["expected_variance"]
 
+    @pytest.mark.slow
     def test_parquet_is_read_like_csv(self, optldp):
         write_column("people.parquet", "income", PEOPLE)
         arguments = ["--column", "income", "--epsilon", 1, "--knots", 5, "--json"]
@@ -130,6 +136,7 @@ class TestDesign:
         assert done.stderr.startswith("optldp: warning: the certificate's gap stayed open; ")
         assert load_table("new.json").provenance.certificate is not None
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("share", [None, 0, 0.3])
     def test_the_variance_that_is_shown_is_the_one_that_the_bound_is_for(self, optldp, share):
         asked = [*DESIGN, *RANGE, "--knots", 5, "--public", *([] if share is None else ["--uniform-share", share])]
@@ -157,6 +164,7 @@ class TestPriorFile:
         optldp("design", "--prior", "prior.csv", "--epsilon", 1, "--knots", 4, "--out", "new.json")
         np.testing.assert_allclose(load_table("new.json").knots, [-1, -1 / 3, 1 / 3, 1])
 
+    @pytest.mark.slow
     def test_too_many_values_are_rounded_to_101_knots(self, optldp):
         values = np.linspace(0, 1, 500)
         Path("long.csv").write_text("value,weight\n" + "".join(f"{float(v)!r},1\n" for v in values))
@@ -188,6 +196,7 @@ class TestCompare:
         assert [row["method"] for row in found["rows"]] == ["duchi", "optimal"]
         assert found["rows"][1]["ratio_to_optimal"] == 1.0
 
+    @pytest.mark.slow
     def test_its_table_has_one_line_per_row_under_a_header(self, optldp):
         chosen = ["--method", "three-outputs", "--method", "optimal"]
         shown = optldp("compare", "--prior", "prior.csv", "--epsilon", 1, *chosen).stdout
@@ -218,6 +227,7 @@ class TestCompare:
             "warning: 1 of 2 rows have no value, the first duchi at epsilon 1 by information: the Fisher" in done.stderr
         )
 
+    @pytest.mark.slow
     def test_a_sensitive_prior_is_warned_of_unless_public(self, optldp):
         arguments = ["compare", *INCOME, *RANGE, "--knots", 5, "--epsilon", 1, "--method", "duchi"]
         assert "--public" in optldp(*arguments).stderr

@@ -39,6 +39,7 @@ class TestBadNumbers:
     def test_an_endless_range(self, refusal, command, end):
         assert "range must be finite" in refusal(command, *INCOME, "--epsilon", 1, "--range", 0, end, *out(command))
 
+    @pytest.mark.slow
     def test_a_range_that_does_not_hold_the_data_names_count_and_extremes(self, refusal, command):
         Path("five.csv").write_text("x\n1\n2\n3\n-4\n55\n")
         message = refusal(command, "five.csv", "--column", "x", "--epsilon", 1, "--range", 0, 2.5, *out(command))
@@ -111,6 +112,7 @@ class TestBadData:
         message = refusal(command, "--prior", "people.csv", "--epsilon", 1, *out(command))
         assert "lacks value and weight: it has 'name', 'income'" in message
 
+    @pytest.mark.slow
     def test_a_prior_beyond_the_range(self, refusal, command):
         message = refusal(command, "--prior", "prior.csv", "--epsilon", 1, "--range", 0, 1, *out(command))
         assert (

@@ -40,6 +40,7 @@ class TestDesign:
         assert said["rmse_heavier"] == pytest.approx(made.evidence.rmse_heavier)
         assert promised_error(table).rmse == pytest.approx(said["rmse"], rel=1e-12)
 
+    @pytest.mark.slow
     def test_its_first_line_says_that_it_is_biased_and_how_to_get_another(self, optldp):
         done = optldp(*SKEWED, "--trust", 2, "--out", "m.json")
         first = done.stdout.splitlines()[0]
@@ -57,6 +58,7 @@ class TestDesign:
         said = found(optldp, *SKEWED, "--objective", "error")
         assert said | {"seconds": 0} == found(optldp, *SKEWED, "--trust", 3) | {"seconds": 0}
 
+    @pytest.mark.slow
     def test_without_the_prior_the_file_promises_nothing(self, optldp):
         optldp(*SKEWED, "--trust", 2, "--omit-prior", "--out", "m.json")
         shown = found(optldp, "show", "m.json")

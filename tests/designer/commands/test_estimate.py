@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
-from optldp.designer.commands.handlers.number_fits import QUANTILES
+from optldp.designer.commands.handlers.numbers.fits import QUANTILES
 from optldp.estimators import (
     DistributionEstimate,
     ReportCounts,
@@ -135,6 +135,7 @@ class TestEveryMethod:
 
 
 class TestReduction:
+    @pytest.mark.slow
     def test_its_settings_are_the_librarys(self, optldp):
         """Threshold, least number of components and pruning reach the estimator."""
         options = ("--threshold", 0.1, "--least-components", 2, "--prune")
@@ -212,6 +213,7 @@ class TestAlike:
         worth = told["participation"]["gain"] >= 1.1 and not mine.participation.doubtful
         assert ("--alike weighs them" in plain.stderr) == worth
 
+    @pytest.mark.slow
     def test_users_who_are_not_alike_are_warned_of(self, optldp):
         """Those of the second service have the largest values."""
         users = np.argsort(VALUES)[-200:]
@@ -284,6 +286,7 @@ class TestOptions:
         assert "--above 0 asks for what is above" in optldp(*arguments, 1e-6, 10).stderr
         assert "--above" not in optldp(*arguments, 0, 10).stderr + optldp(*arguments, 0.5, 10).stderr
 
+    @pytest.mark.slow
     def test_the_papers_stop_is_plain_em(self, optldp):
         """Stopped by the change of the log-likelihood, and said so."""
         found = json.loads(
@@ -291,6 +294,7 @@ class TestOptions:
         )
         assert (found["stop"], found["solver"]) == ("loglik-change", "em")
 
+    @pytest.mark.slow
     def test_repeated_users_are_refused_or_their_first_report_kept(self, optldp, refusal):
         """The count is in the message."""
         users, reports = REPORTS["sw"]
@@ -301,6 +305,7 @@ class TestOptions:
         once = json.loads(optldp("estimate", *ONE, "--key", "user", "--method", "ua", "--json").stdout)
         assert kept["value"] == once["value"]
 
+    @pytest.mark.slow
     def test_missing_reports_are_refused_or_left_out(self, optldp, refusal):
         """For distributions as for means."""
         Path("gaps.csv").write_text(Path("sw.csv").read_text() + "9999,\n")
@@ -308,6 +313,7 @@ class TestOptions:
         assert "--drop-missing" in refusal(*arguments)
         assert json.loads(optldp(*arguments, "--drop-missing", "--json").stdout)["n"] == USERS
 
+    @pytest.mark.slow
     def test_a_table_may_be_used_twice(self, optldp):
         """Two services with equal tables, told apart by number."""
         found = optldp("estimate", *ONE, "sw.json", "sw.csv", "--key", "user", "--method", "ua", "--json")
@@ -324,6 +330,7 @@ class TestText:
         mean = "value std_error low high confidence n method target one_report bias_low bias_high"
         assert names == f"{mean} variance seconds bias"
 
+    @pytest.mark.slow
     def test_the_mean_of_ems_is_not_shown_without_its_bias(self, optldp):
         """No interval, and how far it is from the unbiased mean of the same reports."""
         found = json.loads(optldp("estimate", *ONE, "--of", "mean", "--method", "ems", "--json").stdout)
@@ -348,6 +355,7 @@ class TestText:
         assert done.exit_code == 2
         assert "method penalised is gone: smooth" in " ".join(done.stderr.split())
 
+    @pytest.mark.slow
     def test_quantiles_are_a_table(self, optldp):
         """Levels down, value and interval across."""
         shown = optldp("estimate", *ONE, "--of", "quantiles", "--method", "em").stdout.splitlines()
@@ -378,6 +386,7 @@ class TestText:
 
 
 class TestFiles:
+    @pytest.mark.slow
     @pytest.mark.parametrize("suffix", ["csv", "parquet"])
     def test_the_distribution_is_written(self, optldp, suffix):
         """Column by column what JSON has."""

@@ -31,6 +31,7 @@ def library(**options):
     return bias_aware_mean(count(load_table("pay.json"), read_column("reports.csv", "report")), prior, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("--method", "bias-aware", *TRUSTED), TRUSTED, ("--prior", "last.csv"), ASSUMED])
 def test_it_is_the_librarys_mean(optldp, words):
     """A prior or a trust asks for it."""
@@ -44,6 +45,7 @@ def test_it_is_the_librarys_mean(optldp, words):
     assert found["trust"] == (trust or 3.0)
 
 
+@pytest.mark.slow
 def test_text_says_what_is_noise_and_what_is_trust(optldp):
     shown, expected = optldp(*ASKED, *TRUSTED).stdout, library(trust=2.0)
     noise, trust = expected.reaches()

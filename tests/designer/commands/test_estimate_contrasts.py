@@ -55,6 +55,7 @@ def test_a_change_is_told_with_and_without_matching(optldp, reports):
     assert told(again)["value"] == pytest.approx(-both["value"])
 
 
+@pytest.mark.slow
 def test_changes_of_frequencies_are_rows_that_hold_at_once_if_asked(optldp, reports):
     asked = ("estimate", "jobs.json", "jobs-now.csv", "--versus", "jobs.json", "jobs-then.csv", "--key", "user")
     each, at_once = told(optldp(*asked, "--json")), told(optldp(*asked, "--simultaneous", "--out", "d.csv", "--json"))
@@ -64,6 +65,7 @@ def test_changes_of_frequencies_are_rows_that_hold_at_once_if_asked(optldp, repo
     assert "of 30 frequencies differ with 95% confidence, each by itself" in optldp(*asked, "--top", 3).stdout
 
 
+@pytest.mark.slow
 def test_each_group_has_a_row(optldp, reports):
     asked = ("estimate", "pay.json", "now.csv", "--by", "region")
     found = told(optldp(*asked, "--weights", "weight", "--out", "r.csv", "--json"))
@@ -79,6 +81,7 @@ def test_each_group_has_a_row(optldp, reports):
     assert jobs["rows"][0]["category"] == "job0"
 
 
+@pytest.mark.slow
 def test_a_group_of_few_is_said(optldp, reports):
     with Path("now.csv").open("a") as stream:
         stream.write("9999,west,1,0.0\n")
@@ -89,6 +92,7 @@ def test_a_group_of_few_is_said(optldp, reports):
     assert (rows[-1]["std_error"], rows[-1]["too_few"]) == (None, True)
 
 
+@pytest.mark.slow
 def test_weights_are_counted_and_said(optldp, reports):
     found = told(optldp("estimate", "pay.json", "now.csv", "--weights", "weight", "--json"))
     assert found.keys() >= WORDS
@@ -104,6 +108,7 @@ def test_weights_are_counted_and_said(optldp, reports):
     assert "399 users tell as much as 1.0 of equal weights" in said
 
 
+@pytest.mark.slow
 def test_frequencies_come_in_order_with_the_rest_in_one_line(optldp, reports):
     asked = ("estimate", "jobs.json", "jobs-now.csv", "--top", 5)
     shown, found = optldp(*asked).stdout, told(optldp(*asked, "--json"))
@@ -118,6 +123,7 @@ def test_frequencies_come_in_order_with_the_rest_in_one_line(optldp, reports):
     assert wide["high"][0] > found["high"][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--method", "em"), ("--method", "ua"), ("--winsorise", 0.2)], ids=str)
 def test_a_mean_says_what_privacy_costs(optldp, reports, options):
     asked = ("estimate", "pay.json", "now.csv", *options)

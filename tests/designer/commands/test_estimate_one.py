@@ -40,6 +40,7 @@ class TestEstimate:
         for name in ("value", "std_error", "low", "high", "n", "method", "target"):
             assert f"  {name} " in shown
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["reports.csv", "reports.parquet", "simulated.csv"])
     def test_sound_reports_are_not_looked_at_one_by_one(self, optldp, monkeypatch, name):
         """What is said of them is what is said where each of them is."""
@@ -50,11 +51,13 @@ class TestEstimate:
         assert optldp("estimate", "mech.json", name, "--json").stdout == looked_at
         assert json.loads(looked_at)["simulated"] is name.startswith("simulated")
 
+    @pytest.mark.slow
     def test_another_column_may_hold_the_reports(self, optldp):
         write_column("other.parquet", "answer", read_column("reports.csv", "report"))
         other = optldp("estimate", "mech.json", "other.parquet", "--column", "answer", "--json")
         assert other.stdout == optldp("estimate", "mech.json", "reports.csv", "--json").stdout
 
+    @pytest.mark.slow
     def test_missing_reports_are_refused_or_left_out(self, optldp, refusal):
         Path("gaps.csv").write_text(Path("reports.csv").read_text().replace("\n", "\nNA,\n", 1))
         assert "--drop-missing" in refusal("estimate", "mech.json", "gaps.csv")

@@ -98,6 +98,7 @@ OF_USERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", OF_USERS)
 def test_every_kind_is_about_these_very_users_where_that_is_asked_or_says_that_it_is_not(optldp, people, kind):
     """Intervals are no longer than the population's, by default it is that, and both are said."""
@@ -170,6 +171,7 @@ def test_estimates_of_both_phases_and_of_one_alone(optldp, people):
     assert " +- " in next(line for line in shown.splitlines() if "one_phase_mean" in line)
 
 
+@pytest.mark.slow
 def test_shares_of_levels_are_said_with_their_budgets(optldp, people):
     save(KINDS["protected levels of categories"], Path("made.json"))
     optldp(

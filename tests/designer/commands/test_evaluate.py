@@ -14,6 +14,7 @@ from ..conftest import INCOME, PEOPLE
 
 @pytest.mark.usefixtures("table")
 class TestEvaluate:
+    @pytest.mark.slow
     def test_an_old_table_beside_a_new_design(self, optldp):
         later = np.clip(PEOPLE + 20, 0, 100)
         write_column("later.csv", "income", later)
@@ -34,6 +35,7 @@ class TestEvaluate:
         assert told["expected_variance"] == told["expected_variance_as_designed"]
         assert told["ratio_to_new_design"] == pytest.approx(1, abs=1e-5)
 
+    @pytest.mark.slow
     def test_values_outside_the_tables_range_are_clipped_if_asked_for(self, optldp, refusal):
         write_column("later.csv", "income", [50.0, 101.0])
         words = ("evaluate", "mech.json", "--on", "later.csv", "--column", "income")

@@ -46,6 +46,7 @@ ASKED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", ASKED)
 def test_reports_of_another_table_are_answered_with_a_line(indices, asked):
     files = () if asked == "counts" else ("idx.csv",)
@@ -64,6 +65,7 @@ def test_several_services_say_which_does_not_fit(indices):
     assert "the reports of 'idx#2' do not fit the table" in done.stderr
 
 
+@pytest.mark.slow
 def test_what_cannot_be_tested_is_said_in_both(here):
     table = make_exact(duchi([0.0, 60.0], 1.0)).mechanism
     save_table(table, "mech.json")

@@ -47,6 +47,7 @@ class TestTables:
         shown = facts_of(optldp("show", table).stdout)
         assert shown["one_report"] == f"of n moves the mean by at most {times_n:.7g}/n"
 
+    @pytest.mark.slow
     def test_estimate_says_it_beside_the_standard_error(self, optldp, table):
         optldp("perturb", table, *INCOME, "--out", "r.csv", "--seed", 1)
         found = json.loads(optldp("estimate", table, "r.csv", "--json").stdout)
@@ -68,11 +69,13 @@ class TestTables:
         expected = fitted_influence(counts, estimate_distribution(counts, method=method)).one_report[0]
         assert found["one_report"] == pytest.approx(float(expected), rel=1e-6)
 
+    @pytest.mark.slow
     def test_where_none_is_known_none_is_printed(self, optldp, table):
         optldp("perturb", table, *INCOME, "--out", "r.csv", "--seed", 1)
         assert json.loads(optldp("estimate", table, "r.csv", "--method", "mr", "--json").stdout)["one_report"] is None
         assert "one_report" not in optldp("estimate", table, "r.csv", "--method", "mr").stdout
 
+    @pytest.mark.slow
     def test_compare_has_a_column(self, optldp):
         arguments = ["compare", *INCOME, "--range", 0, 100, "--knots", 5, "--epsilon", 1, "--method", "duchi"]
         (row,) = json.loads(optldp(*arguments, "--json").stdout)["rows"]
@@ -89,6 +92,7 @@ class TestWinsorise:
         drawn = lattice().sample(np.full(400, 0.5), np.random.default_rng(1))
         Path("r.csv").write_text("report\n" + "".join(f"{y!r}\n" for y in drawn.tolist()))
 
+    @pytest.mark.slow
     def test_it_is_the_librarys(self, optldp):
         found = json.loads(optldp("estimate", "lattice.json", "r.csv", "--raw", "--winsorise", 0.05, "--json").stdout)
         expected = estimate_mean(count(lattice(), read_column("r.csv", "report")), winsorise=0.05, raw=True)
@@ -154,6 +158,7 @@ class TestBundles:
         assert json.loads(optldp("show", "made.json", "--json").stdout)["one_report_times_n"] is None
         assert "one_report" not in optldp("show", "made.json").stdout
 
+    @pytest.mark.slow
     def test_frequencies_say_it(self, optldp):
         save_bundle(BUNDLES["categories"][0], "made.json")
         Path("c.csv").write_text("report\n" + "0\n1\n2\n1\n")
@@ -172,6 +177,7 @@ class TestBundles:
         assert found["one_report"] == pytest.approx(kind_of(made).one_report_times_n() / 400)
         assert all(0 < moved <= 1 for moved in found["mean_one_report"])
 
+    @pytest.mark.slow
     def test_attributes_and_levels_say_it_of_their_means(self, optldp):
         made = BUNDLES["attributes"][0]
         save_bundle(made, "made.json")

@@ -63,6 +63,7 @@ def test_what_is_said_of_a_file_overrules_and_is_in_the_next_command(optldp, her
     assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
 
 
+@pytest.mark.slow
 def test_values_come_and_reports_go_through_pipes(optldp, leute, monkeypatch):
     """Nothing but reports is on standard output, keys that are read again included."""
     design = ("design", leute, "--column", "größe", "--range", 0, 100, "--epsilon", 1, "--knots", 5)
@@ -106,6 +107,7 @@ def test_who_has_no_value_is_protected(optldp, here):
     assert "which shows who has none: design --missing protect" in noted.stderr
 
 
+@pytest.mark.slow
 def test_whole_numbers_of_few_values_are_their_own_knots(optldp, here):
     """In designs of any method and in plans, not only where knots are chosen; 101 equal steps would round them."""
     ages = np.random.default_rng(4).integers(18, 91, 300)

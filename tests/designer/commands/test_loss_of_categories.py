@@ -47,6 +47,7 @@ def test_losses_of_a_file_from_design_to_reports(optldp, asked, tmp_path, object
     assert json.loads(optldp("estimate", out, reports, "--method", "mle", "--json").stdout)["n"] == 150
 
 
+@pytest.mark.slow
 def test_shares_are_those_of_the_law_inverted_or_refused(optldp, refusal, asked, tmp_path):
     out, people, reports = tmp_path / "m.json", tmp_path / "people.csv", tmp_path / "r.csv"
     people.write_text("job\n" + "cook\n" * 2000 + "pilot\n" * 2000)

@@ -30,6 +30,7 @@ DESIGN = ("design", *INCOME, *RANGE, "--epsilon", 1, "--force", "--out", "new.js
 
 
 class TestAutomaticKnots:
+    @pytest.mark.slow
     def test_there_are_as_many_as_the_gap_takes(self, optldp):
         found = json.loads(optldp(*DESIGN, "--knots", "auto", "--gap", 0.005, "--json").stdout)
         made = design(KnotChoice(Prior.from_data(PEOPLE, domain=(0, 100)), gap=0.005), 1.0)
@@ -49,6 +50,7 @@ class TestAutomaticKnots:
         assert found["knots_tried"][-1] == found["knots"] > coarser["knots"]
         assert named | {"seconds": found["seconds"]} == found
 
+    @pytest.mark.slow
     def test_their_number_and_their_gap_are_the_first_that_is_said(self, optldp):
         found = json.loads(optldp(*DESIGN, "--gap", 1e-2, "--json").stdout)
         said = optldp(*DESIGN, "--gap", 1e-2).stdout.splitlines()[0]
@@ -57,6 +59,7 @@ class TestAutomaticKnots:
         assert said.endswith(end)
         assert found["total_gap"] <= float(said[len(start) : -len(end)]) <= 1.1 * found["total_gap"]
 
+    @pytest.mark.slow
     def test_a_number_fixes_them_and_their_gap_is_said_as_well(self, optldp):
         found = json.loads(optldp(*DESIGN, "--knots", 9, "--json").stdout)
         made = design(Prior.from_data(PEOPLE, knots=9, domain=(0, 100)), 1.0)
@@ -64,6 +67,7 @@ class TestAutomaticKnots:
         assert (found["lower_bound"], found["status"]) == (made.certificate.as_given.bound(), "optimal")
         assert found["total_gap"] == continuum_as_given(made).total_gap > found["relative_gap"]
 
+    @pytest.mark.slow
     def test_whole_numbers_are_knots_where_they_are_few(self, optldp):
         Path("ages.csv").write_text("age\n" + "".join(f"{18 + i * i % 73}\n" for i in range(200)))
         words = ("design", "ages.csv", "--column", "age", "--range", 18, 90, "--epsilon", 4, "--json")
@@ -80,6 +84,7 @@ class TestAutomaticKnots:
         assert own["knots"] == 59 > fewer["knots"]
         assert own["total_gap"] <= 1e-6 < fewer["total_gap"] <= 0.01
 
+    @pytest.mark.slow
     def test_closed_forms_have_101(self, optldp):
         found = json.loads(optldp(*DESIGN, "--method", "duchi", "--json").stdout)
         assert found["knots"] == 101
@@ -92,12 +97,14 @@ class TestAutomaticKnots:
         assert found["knots"] == named["knots"] == minimax_knots(0, 100, 1.0, excess=1e-3).size
         assert 0 < found["between_knots"] < 1e-3
 
+    @pytest.mark.slow
     def test_the_worst_case_stops_at_the_most_and_says_so(self, optldp, monkeypatch):
         monkeypatch.setattr(import_module("optldp.designer.designs.knots"), "MOST_KNOTS", 11)
         done = optldp(*DESIGN, "--objective", "minimax", "--knots", "auto", "--json")
         assert json.loads(done.stdout)["knots"] == 11
         assert "warning: 52 knots would be needed, 11 are the most; see between_knots" in done.stderr
 
+    @pytest.mark.slow
     def test_a_gap_that_is_not_reached_is_warned_of(self, optldp, monkeypatch):
         monkeypatch.setattr(
             import_module("optldp.designer.designs.knots"), "KnotChoice", partial(KnotChoice, most_knots=25)
@@ -107,6 +114,7 @@ class TestAutomaticKnots:
         assert (found["status"], found["knots"]) == ("gap-open", 25)
         assert f"warning: the total gap stayed at {found['total_gap']:.1e} with 25 knots, the most\n" in done.stderr
 
+    @pytest.mark.slow
     def test_the_gap_that_the_most_knots_leave_by_default_is_noted(self, optldp, monkeypatch):
         monkeypatch.setattr(import_module("optldp.designer.designs.knots"), "MOST_KNOTS", 25)
         done = optldp(*DESIGN, "--public", "--json")
@@ -130,6 +138,7 @@ class TestMinimax:
         assert not verify(table).failures
         assert (table.prior, table.units) == (None, "EUR")
 
+    @pytest.mark.slow
     def test_data_are_what_the_expected_variance_is_taken_over_and_leave_no_trace(self, optldp):
         done = optldp(*DESIGN, "--objective", "minimax", "--knots", 9, "--json")
         found, table = json.loads(done.stdout), load_table("new.json")

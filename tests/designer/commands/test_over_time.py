@@ -33,6 +33,7 @@ def perturb(optldp, period, *more, out=None, data=None):
     return optldp("perturb", "way.json", data or f"week{period}.csv", *asked)
 
 
+@pytest.mark.slow
 def test_design_makes_a_panel_whose_error_is_told(optldp):
     asked = (*ARGUMENTS, "--changes", 1, "--way", "panel", "--out", "made.json", "--json")
     told = json.loads(optldp("design", *asked).stdout)
@@ -43,6 +44,7 @@ def test_design_makes_a_panel_whose_error_is_told(optldp):
     assert told["error_times_root_n"] ** 2 == pytest.approx(3 * variance + 2 * spread)
 
 
+@pytest.mark.slow
 def test_each_user_is_in_the_file_of_one_period_and_estimate_takes_all_files(optldp, way):
     for period in (1, 2, 3):
         assert perturb(optldp, period, "--state", "state.db").exit_code == 0
@@ -196,6 +198,7 @@ def test_what_design_cannot_make_is_one_line(optldp, words, said):
     assert said in done.stderr
 
 
+@pytest.mark.slow
 def test_plan_has_the_keys_that_scripts_read(optldp):
     asked = ("--prior", "prior.csv", "--epsilon", 2, "--n", 100_000, "--periods", 6, "--changes", 1)
     done = optldp("plan", *asked, "--answers", "at-end", "--of", "each", "--json")
@@ -211,6 +214,7 @@ def test_plan_has_the_keys_that_scripts_read(optldp):
         assert (way["life_epsilon"] is None) == (way["way"] == "memoised")
 
 
+@pytest.mark.slow
 def test_plan_says_in_one_sentence_what_is_best(optldp):
     asked = ("--prior", "prior.csv", "--epsilon", 2, "--n", 100_000, "--periods", 6)
     first = optldp("plan", *asked).stdout.splitlines()[0]
@@ -218,6 +222,7 @@ def test_plan_says_in_one_sentence_what_is_best(optldp):
     assert "whatever a user's whole history" in first
 
 
+@pytest.mark.slow
 def test_a_way_that_is_fresh_in_each_period_says_what_a_life_spends(optldp):
     asked = ("--prior", "prior.csv", "--epsilon", 0.5, "--periods", 3, "--protects", "event", "--out", "w.json")
     told = json.loads(optldp("design", *asked, "--json").stdout)

@@ -21,6 +21,7 @@ def write(query: str) -> int:
     return Path("r.parquet").stat().st_size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [

@@ -24,6 +24,7 @@ def told(facts: dict) -> list[float]:
     return [facts[name] for name in FACTS if name != "mean_within_if"]
 
 
+@pytest.mark.slow
 def test_design_show_and_the_library_say_the_same_of_a_table(optldp):
     made = found(optldp, "design", *RANGE, "--epsilon", 1, "--method", "duchi", *PEOPLE, "--out", "m.json")
     within = table_mean_within(load_table("m.json"), 20_000)
@@ -97,6 +98,7 @@ def test_without_a_prior_it_holds_whatever_the_values_are(optldp):
         assert done.stdout.endswith(" (95%) whatever their values are\n")
 
 
+@pytest.mark.slow
 def test_several_attributes_and_levels_say_it_of_each(optldp, here):
     rng = np.random.default_rng(5)
     rows = zip(rng.uniform(0, 10, 60).tolist(), rng.uniform(0, 90, 60).tolist(), strict=True)
@@ -131,6 +133,7 @@ def test_pairs_say_it_of_the_share_of_those_who_hold_a_key_and_of_the_mean_of_th
     assert "have a value" in hidden["mean_within_if"]
 
 
+@pytest.mark.slow
 def test_two_phases_say_it_at_their_confidence(optldp):
     write_column("many.csv", "income", np.random.default_rng(2).uniform(0, 100, 1000))
     words = ("two-phase", "many.csv", *RANGE[1:-1], "--epsilon", 1, "--seed", 1, "--confidence", 0.9)
@@ -155,6 +158,7 @@ def test_what_has_no_mean_or_no_people_is_refused(optldp, refusal):
 class TestRows:
     WORDS = ("compare", *RANGE, "--epsilon", 1, "--method", "duchi")
 
+    @pytest.mark.slow
     def test_they_are_written_as_the_file_s_name_says(self, optldp):
         rows = found(optldp, *self.WORDS, *PEOPLE, "--out", "rows.json")["rows"]
         assert told(json.loads(Path("rows.json").read_text())["rows"][0]) == pytest.approx(told(rows[0]), rel=1e-9)

@@ -37,6 +37,7 @@ def test_the_budget_of_an_error_and_the_error_of_a_budget(optldp, prior, of):
     assert (error["least_epsilon"], error["table"]) == (None, None)
 
 
+@pytest.mark.slow
 def test_a_method_is_told_as_design_tells_it(optldp, prior):
     found = json.loads(optldp(*PLAN, "--epsilon", 1, "--method", "ptt:eta=2.5", "--json").stdout)
     plan = plan_error(prior, 5000, 1.0, method=ClosedForm("ptt", eta=2.5))
@@ -157,6 +158,7 @@ def test_questions_are_planned_by_their_own_tables(optldp, tmp_path):
         assert said in done.output
 
 
+@pytest.mark.slow
 def test_design_takes_a_question_for_its_objective(optldp, tmp_path):
     prior = tmp_path / "p.csv"
     prior.write_text("value,weight\n" + "".join(f"{x},{1 + x % 3}\n" for x in range(5)))
@@ -167,3 +169,11 @@ def test_design_takes_a_question_for_its_objective(optldp, tmp_path):
     done = optldp(*common, "cdf", "--objective", "minimax")
     assert done.exit_code == 2
     assert "--objective" in done.output
+
+
+def test_a_plan_of_a_mean_is_drawn_and_no_other(optldp):
+    done = optldp(*PLAN, "--epsilon", 1, "--plot", "people.svg", "--force")
+    assert "wrote people.svg (a figure)" in done.stderr
+    refused = optldp(*PLAN, "--epsilon", 1, "--of", "distribution", "--plot", "people.svg")
+    assert refused.exit_code != 0
+    assert "--plot is for means without bias, of one column and one period" in refused.stderr

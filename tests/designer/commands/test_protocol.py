@@ -40,6 +40,7 @@ def test_every_command_shows_an_example(optldp, command):
 
 
 class TestTwoPhase:
+    @pytest.mark.slow
     def test_a_seed_makes_it_the_librarys_own_run(self, optldp):
         done = optldp(*TWO_PHASE, "--seed", 5, "--share", 0.2, "--confidence", 0.9, "--json")
         found = json.loads(done.stdout, parse_constant=pytest.fail)
@@ -164,6 +165,7 @@ class TestTwoPhase:
         assert ("two phases do not pay" in done.stderr) == (told["std_error"] >= one)
         assert "two phases do not pay" in optldp(*asked, "--share", 0.9).stderr
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("phase_one", ["grr", "designed", "first.json"])
     def test_the_first_phase_is_named_or_a_table_file(self, optldp, phase_one):
         own = make_exact(duchi([0, 100], 0.5)).mechanism
@@ -200,6 +202,7 @@ class TestTwoPhase:
 
 
 class TestAdvise:
+    @pytest.mark.slow
     def test_a_seed_makes_it_the_librarys_own_advice(self, optldp):
         names = ["--mechanism", "duchi", "--mechanism", "optimal", "--estimator", "ua", "--estimator", "em"]
         found = json.loads(optldp(*ADVISE, *names, "--seed", 5, "--json").stdout, parse_constant=pytest.fail)
@@ -226,6 +229,7 @@ class TestAdvise:
             assert (row["mse"], row["mse_error"]) == (same.mse.value, same.mse.error)
             assert row["wasserstein"] == (None if same.wasserstein is None else same.wasserstein.value)
 
+    @pytest.mark.slow
     def test_it_answers_in_a_sentence_and_shows_every_pair_below(self, optldp):
         names = ("--mechanism", "optimal", "--mechanism", "laplace", "--estimator", "em", "--estimator", "ems")
         first, header, *shown = optldp(*ADVISE, *names, "--of", "distribution", "--seed", 5).stdout.splitlines()
@@ -237,6 +241,7 @@ class TestAdvise:
         }
         assert [line.split()[-1] for line in shown[:2]] == ["first", "next"]
 
+    @pytest.mark.slow
     def test_a_prior_file_is_as_good_as_data(self, optldp):
         done = optldp(
             "advise", "--prior", "prior.csv", "--n", 100, "--epsilon", 1, "--estimator", "ua", "--public", "--json"

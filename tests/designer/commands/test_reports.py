@@ -67,6 +67,7 @@ class TestSkipping:
         )
         assert "  skipped" in optldp("estimate", "numbers.json", "r.csv", *options, "--skip-invalid").stdout
 
+    @pytest.mark.slow
     @pytest.mark.usefixtures("made")
     def test_several_services_are_told_apart(self, optldp):
         for name, bad in (("one", "banana"), ("two", "0.5")):
@@ -110,6 +111,7 @@ class TestSimulations:
         write_columns("both.csv", both)
         assert "reports in earnest or of a simulation" in refusal("estimate", f"{kind}.json", "both.csv")
 
+    @pytest.mark.slow
     def test_a_service_that_is_simulated_makes_all_of_it_simulated(self, optldp):
         Path("data.csv").write_text("user,v\n" + "".join(f"u{i},0.5\n" for i in range(60)))
         for name, seed in (("one", ()), ("two", ("--seed", 1))):
@@ -121,6 +123,7 @@ class TestSimulations:
 
 
 class TestText:
+    @pytest.mark.slow
     def test_columns_cells_and_names_are_shown_and_not_obeyed(self, optldp, made):
         """Escaped on stderr and in JSON, whatever names them."""
         name = f"{NASTY}.csv"
@@ -148,6 +151,7 @@ class TestText:
             "estimate", "labels.json", "r.csv", *options
         ).stdout
 
+    @pytest.mark.slow
     def test_labels_that_a_spreadsheet_would_run_get_an_apostrophe_in_a_csv_alone(self, optldp, made):
         """A note says so; Parquet and JSON have the label."""
         label = '=HYPERLINK("http://example.com")'

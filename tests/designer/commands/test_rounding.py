@@ -54,6 +54,7 @@ def test_values_beside_a_sensitive_knot_are_reported_as_it_is(optldp, people):
     assert sum(report == 4 for report in beside) > 0.95 * len(beside)
 
 
+@pytest.mark.slow
 def test_a_ledger_books_the_largest_log_ratio_and_repeats_reports_of_a_knot(optldp, people, monkeypatch):
     """1.6 and 2.3 have the nearest knot 2: the second is the first's report again, and spends nothing."""
     optldp(*ASKED, "--epsilon", 0.5, "--privacy", "metric")
@@ -72,6 +73,7 @@ def test_a_ledger_books_the_largest_log_ratio_and_repeats_reports_of_a_knot(optl
     assert (told["new"], told["repeated"], told["spent"]) == (0, 1, load_table("m.json").promise.epsilon * 4)
 
 
+@pytest.mark.slow
 def test_where_nothing_is_promised_between_it_is_refused(optldp, refusal, people):
     (people.parent / "d.csv").write_text("0,1,1,1\n1,0,1,1\n1,1,0,1\n1,1,1,0\n")
     asked = ("perturb", "m.json", "people.csv", "--column", "x", "--rounding", "nearest", "--out", "r.csv")

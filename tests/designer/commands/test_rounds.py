@@ -82,6 +82,7 @@ def test_a_secret_writes_the_round_that_is_named(optldp, weeks):
     assert Path("b.csv").read_text().startswith("name,report,round,table\np0,")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [("estimate",), ("estimate", "--of", "distribution"), ("count", "--out", "c.csv")])
 def test_files_of_different_rounds_are_no_services(refusal, weeks, command):
     says = refusal(command[0], *WEEKS, *command[1:])
@@ -98,6 +99,7 @@ def test_files_that_say_nothing_are_found_out_by_their_reports(refusal, weeks, o
     assert "--rounds" in says
 
 
+@pytest.mark.slow
 def test_a_mean_holds_and_is_warned_of(optldp, weeks):
     """A user's reports are one number, whatever they depend on; but whose value it is the mean of is not said."""
     without_rounds("may", "june")
@@ -137,6 +139,7 @@ def test_rounds_have_one_distribution_and_quantiles(optldp, weeks):
     assert [one["method"] for one in found_mean["rounds"]] == ["em", "em"]
 
 
+@pytest.mark.slow
 def test_counts_of_rounds_stay_rounds(optldp, refusal, weeks):
     optldp("count", *WEEKS, "--rounds", "--out", "counts.csv")
     words = ("estimate", "v1.json", "v1.json", "--counts", "counts.csv")
@@ -145,6 +148,7 @@ def test_counts_of_rounds_stay_rounds(optldp, refusal, weeks):
     assert (told["value"], told["std_error"]) == (direct["value"], direct["std_error"])
 
 
+@pytest.mark.slow
 def test_counts_in_python_add_up_and_are_kept_as_rounds(weeks):
     table = load_table("v1.json")
     sources = [(name, table, f"{name}.csv") for name in ("may", "june")]

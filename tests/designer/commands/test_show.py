@@ -75,6 +75,7 @@ class TestShow:
         assert "certificate: bound" in text
         assert "domain" in text
 
+    @pytest.mark.slow
     def test_it_says_that_a_sensitive_prior_is_inside(self, optldp, table):
         assert "sensitive prior" in optldp("show", table).stderr
         arguments = ["people.csv", "--column", "income", "--epsilon", 1, "--knots", 5, "--out", "new.json"]
@@ -82,6 +83,7 @@ class TestShow:
             optldp("design", *arguments, "--force", option)
             assert optldp("show", "new.json").stderr == ""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["map.png", "map.svg", "map.pdf"])
     def test_it_draws(self, optldp, table, name):
         done = optldp("show", table, "--plot", name, "--json")
@@ -213,6 +215,7 @@ class TestVerifyExact:
 
 
 class TestReports:
+    @pytest.mark.slow
     def test_one_table_becomes_a_page_that_begins_with_what_to_sign(self, optldp, table):
         done = optldp("show", table, "--n", 20_000, "--out", "report.html")
         assert done.stdout.splitlines()[-1] == "report: report.html"

@@ -52,6 +52,7 @@ def test_bounds_are_within_a_two_thousandth_of_those_of_the_trial(optldp, epsilo
 
 @pytest.mark.usefixtures("mech")
 class TestShuffle:
+    @pytest.mark.slow
     def test_it_says_what_the_library_says_and_rounds_what_it_prints_outwards(self, optldp):
         told = Shuffled(load_mechanism("mech.json"), 50, 1e-4)
         found = mixed(optldp, "shuffle", "mech.json", "--n", 50, "--delta", "1e-4")
@@ -63,10 +64,12 @@ class TestShuffle:
         assert told.central_epsilon <= float(facts["central_epsilon"]) <= told.central_epsilon * (1 + 1e-6)
         assert told.lower_bound * (1 - 1e-6) <= float(facts["lower_bound"]) <= told.lower_bound
 
+    @pytest.mark.slow
     def test_rounds_are_told_together(self, optldp):
         found = mixed(optldp, "shuffle", "mech.json", "--n", 50, "--delta", "1e-4", "--times", 3)
         assert found["central_epsilon"] < found["epsilon_of_all_rounds"] < 3 * found["local_epsilon"]
 
+    @pytest.mark.slow
     def test_a_delta_above_one_in_n_is_warned_of_and_none_is_refused(self, optldp):
         warned = optldp("shuffle", "mech.json", "--n", 50, "--delta", 0.1)
         assert (warned.exit_code, "drawn at random" in warned.stderr) == (0, True)

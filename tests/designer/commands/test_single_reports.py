@@ -42,6 +42,7 @@ def read(path):
     return relation.columns, relation.fetchnumpy()
 
 
+@pytest.mark.slow
 def test_numbers_are_read_as_the_design_reads_them(optldp, made, people, tmp_path):
     """`LossEvidence` has the remap of a design's outputs; the command computes it of the file and the prior alone."""
     reports, out, table = tmp_path / "r.csv", tmp_path / "read.csv", tmp_path / "m.json"
@@ -67,6 +68,7 @@ def posterior_by_loops(mechanism, weights, report):
     return [each / sum(joint) for each in joint]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["optimal", "grr", "oue", "olh"])
 def test_categories_are_read_as_the_likeliest_or_by_any_losses(optldp, people, tmp_path, method):
     table, reports, out, losses = (tmp_path / name for name in ("j.json", "r.csv", "read.csv", "loss.csv"))

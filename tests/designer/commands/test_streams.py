@@ -56,6 +56,7 @@ def piped(text: str, *words: object) -> Result:
     return CliRunner().invoke(app, [str(word) for word in words], input=text, catch_exceptions=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["csv", "parquet"])
 @pytest.mark.parametrize("target", ["csv", "parquet"])
 def test_every_value_of_every_block_has_its_report(optldp, source, target):
@@ -103,6 +104,7 @@ def test_an_interrupted_run_leaves_nothing_unless_it_may_be_gone_on_with(optldp,
     assert not list(Path().glob("*out.csv*")) + list(Path().glob(".optldp*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_a_run_that_goes_on_draws_no_row_twice(optldp, refusal, interrupted, suffix):
     """What was written stays, bit for bit; without --resume nothing is drawn beside it; the folder goes at the end."""
@@ -138,6 +140,7 @@ def test_a_run_that_goes_on_draws_no_row_twice(optldp, refusal, interrupted, suf
     assert not Path(f"out.{suffix}.partial").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_what_an_interrupted_join_leaves_is_gone_on_with(optldp, monkeypatch, suffix):
     """All rows have reports, no more than there are; nothing lies beside the folder, and the next run clears it."""
@@ -227,6 +230,7 @@ class TestBySecret:
     def secret(self, here):
         new_secret_file("secret")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("form", [(), ("--as", "index")])
     @pytest.mark.parametrize("source", ["csv", "parquet"])
     def test_blocks_have_the_reports_of_the_whole(self, optldp, monkeypatch, source, form):
@@ -243,6 +247,7 @@ class TestBySecret:
         assert json.loads(blocks.stdout) | facts == json.loads(whole.stdout) | facts
         assert Path("blocks.csv").read_text() == Path("whole.csv").read_text()
 
+    @pytest.mark.slow
     def test_labels_too(self, optldp, monkeypatch):
         Path("jobs.csv").write_text(
             "name,job\n" + "".join(f"u{i},{('c', chr(34) + 'a, b' + chr(34))[i % 2]}\n" for i in range(240))
@@ -383,6 +388,7 @@ def test_simulated_counts_are_not_added_to_those_in_earnest(refusal):
     assert "'b.csv' of a simulation" in refusal("estimate", "mech.json", "--counts", "a.csv", "--counts", "b.csv")
 
 
+@pytest.mark.slow
 def test_equal_reports_of_a_long_file_are_read_once(optldp, refusal, monkeypatch):
     """With the numbers and rows of those that are none."""
     Path("r.csv").write_text("report\n" + "0\n1\n1\n" * 40 + "7\n01\n7\n")

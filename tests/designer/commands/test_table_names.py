@@ -137,6 +137,7 @@ def test_every_form_of_perturb_names_the_table(people, way, form):
         refused(theirs, mine, "estimate", "mech.json", file, "--versus", "other.json", file)
 
 
+@pytest.mark.slow
 def test_a_column_that_was_dropped_is_made_up_for_by_what_a_parquet_file_says_once(people):
     mine, theirs = save(KINDS["numbers"], "mech.json"), save(OTHERS["numbers"], "other.json")
     done("perturb", "mech.json", "people.csv", "--column", "pay", "--out", "r.parquet")
@@ -147,6 +148,7 @@ def test_a_column_that_was_dropped_is_made_up_for_by_what_a_parquet_file_says_on
     refused(theirs, mine, "estimate", "other.json", "dropped.parquet")
 
 
+@pytest.mark.slow
 def test_a_window_of_counts_names_the_table(people):
     mine, theirs = save(KINDS["numbers"], "mech.json"), save(OTHERS["numbers"], "other.json")
     done("perturb", "mech.json", "people.csv", "--column", "pay", "--out", "r.csv")
@@ -157,6 +159,7 @@ def test_a_window_of_counts_names_the_table(people):
     refused(theirs, mine, "estimate", "other.json", "--counts", "c.csv")
 
 
+@pytest.mark.slow
 def test_rows_of_several_tables_are_refused_whatever_is_left_out(people):
     mine, theirs = save(KINDS["numbers"], "mech.json"), save(OTHERS["numbers"], "other.json")
     done("perturb", "mech.json", "people.csv", "--column", "pay", "--out", "r.csv")
@@ -167,6 +170,7 @@ def test_rows_of_several_tables_are_refused_whatever_is_left_out(people):
     refused(theirs, mine, "estimate", "other.json", "both.csv", "--of", "quantiles")
 
 
+@pytest.mark.slow
 def test_rows_that_name_no_table_are_taken(people):
     save(KINDS["numbers"], "mech.json")
     done("perturb", "mech.json", "people.csv", "--column", "pay", "--out", "r.csv")
@@ -190,6 +194,7 @@ def test_a_column_of_ones_own_by_the_name_is_said_to_be_that_and_none_of_it_is_r
     assert "the key must be another column than the values and 'report', 'table'" in err
 
 
+@pytest.mark.slow
 def test_an_attribute_by_the_name_keeps_its_column(people):
     made = AttributeSampling(["table", "pay"], [WIDE, WIDE], 1, 1.0)
     save(made, "mech.json")

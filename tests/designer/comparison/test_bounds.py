@@ -168,6 +168,7 @@ class TestFailures:
         assert found.budgets[0].minimax.solved
         assert found.detail.failures == {"optimal": "no such luck", "duchi": "no such luck"}
 
+    @pytest.mark.slow
     def test_a_minimax_that_fails_stops_nothing(self, monkeypatch):
         def refuse(*arguments, **options):
             raise InputError("no such luck")

@@ -55,6 +55,7 @@ def test_closed_forms_have_their_known_variances():
     assert rows["laplace"].one_report_times_n == pytest.approx(4 * math.e / (math.e - 1), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_optimum_is_solved_once_per_budget(monkeypatch):
     real, solved = Variance.solve, []
 
@@ -68,6 +69,7 @@ def test_the_optimum_is_solved_once_per_budget(monkeypatch):
     assert solved == [(0.5, share), (0.5, 0.0), (1.0, share), (1.0, 0.0)]  # without it for the bound as given
 
 
+@pytest.mark.slow
 def test_progress_tells_the_solver_steps_and_the_end_of_every_budget():
     told = []
     compare(PRIOR, [1.0, 2.0], methods=["duchi", "laplace"], progress=lambda *event: told.append(event))

@@ -85,6 +85,7 @@ def test_a_biased_table_is_not_judged_by_its_variance_nor_are_closed_forms_fitte
     assert all(row.ratio_to_optimal is None or row.ratio_to_optimal > 0.999 for row in rows.values())
 
 
+@pytest.mark.slow
 def test_the_worst_case_ranks_otherwise_than_the_expected_variance():
     """Piecewise is good where these values are, in the middle; hybrid is level."""
     found = compare(PRIOR, [1.0], methods=FEW, objectives=[WorstCase()])

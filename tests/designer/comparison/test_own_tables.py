@@ -81,6 +81,7 @@ def test_at_budgets_that_it_does_not_keep_the_row_says_so():
     assert "mine" in {line.get_label() for line in rows.plot().get_lines()}
 
 
+@pytest.mark.slow
 def test_a_bias_that_no_relabelling_mends_has_no_variance_and_has_an_error():
     steps = own_table([0, 1, 2], [-1, 3], [[0.7, 0.3], [0.6, 0.4], [0.3, 0.7]], 1.0)
     prior = Prior.on_knots([0, 1, 2], [1, 2, 1], source="public")
@@ -118,6 +119,7 @@ def test_other_knots_are_a_row_that_says_so():
 
 
 class TestTheCommand:
+    @pytest.mark.slow
     def test_a_file_is_a_row_named_after_it_on_its_own_knots(self, optldp):
         save_table(own_table([-1, 0, 1], [-2.2, 2.2], [[0.73, 0.27], [0.5, 0.5], [0.27, 0.73]], 1.0), "mine.json")
         asked = ("compare", "--prior", "prior.csv", "--epsilon", 1, "--method", "duchi", "--table", "mine.json")

@@ -126,6 +126,7 @@ def test_a_wider_sweep_adds_to_a_narrower_one(table, tmp_path):
     assert len(told) == len(table.rows) - len(PRIORS)
 
 
+@pytest.mark.slow
 def test_rows_are_kept_as_soon_as_they_are_there(tmp_path, monkeypatch):
     file, real, first_told = tmp_path / "sweep.jsonl", judging.solve_methods, threading.Event()
     lines = []

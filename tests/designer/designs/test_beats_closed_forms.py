@@ -68,6 +68,7 @@ def test_the_least_guarantee(drawn, epsilon, kind, radius):
         assert best <= ambiguity.around(prior).largest(table.knot_variances)[0] * SLACK, name
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(WEIGHTS, EPSILONS)
 def test_the_most_information(drawn, epsilon):

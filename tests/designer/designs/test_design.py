@@ -148,6 +148,7 @@ class TestFloor:
         made = design(self.POINT_MASS, 2.0, uniform_share=0.0)
         assert made.expected_variance == made.value
 
+    @pytest.mark.slow
     def test_a_larger_uniform_share_buys_a_better_worst_case_with_expected_variance(self):
         none, default, much = (
             design(self.POINT_MASS, 4.0, uniform_share=share) for share in (0.0, DEFAULT_UNIFORM_SHARE, 0.1)
@@ -156,6 +157,7 @@ class TestFloor:
         assert none.expected_variance < default.expected_variance < much.expected_variance
         assert default.expected_variance < none.expected_variance * (1 + DEFAULT_UNIFORM_SHARE)
 
+    @pytest.mark.slow
     def test_the_uniform_share_reaches_the_lattice_too(self):
         none, much = (design(self.POINT_MASS, 4.0, method="aaa", uniform_share=share) for share in (0.0, 0.3))
         assert none.expected_variance < much.expected_variance
@@ -223,6 +225,7 @@ class TestMethods:
         with pytest.raises(TableError, match=r"the log-ratio must be at most 1, got 1\.0"):
             design(sloping(), 1.0, method="duchi")
 
+    @pytest.mark.slow
     def test_more_budget_never_hurts(self):
         variances = [design(sloping(), epsilon).expected_variance for epsilon in (0.1, 0.5, 1.0, 1.01, 3.0)]
         assert variances == sorted(variances, reverse=True)

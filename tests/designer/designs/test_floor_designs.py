@@ -54,6 +54,7 @@ def test_what_is_said_of_it_is_what_is_said_of_its_table(monkeypatch):
     assert made.plot().get_title() is not None
 
 
+@pytest.mark.slow
 def test_no_rows_are_made_for_many_knots(monkeypatch):
     """Neither by the solver nor by making whole numbers of it; fewer knots are solved as ever."""
 
@@ -66,6 +67,7 @@ def test_no_rows_are_made_for_many_knots(monkeypatch):
         design(sloping(variance.LARGE), 1.0, form="floor")
 
 
+@pytest.mark.slow
 def test_where_no_floor_is_found_the_table_has_one(monkeypatch):
     """The barrier may be lost, or its floor too rough for whole numbers."""
     monkeypatch.setattr(variance, "LARGE", 20)
@@ -83,6 +85,7 @@ def test_where_no_floor_is_found_the_table_has_one(monkeypatch):
         assert made.status == "optimal"
 
 
+@pytest.mark.slow
 def test_other_objectives_and_closed_forms_have_floor_forms_too():
     """By way of their tables."""
     prior = sloping(9)

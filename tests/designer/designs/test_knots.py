@@ -57,6 +57,7 @@ def test_every_family_is_judged_by_the_same_bound(method):
     assert own.total_gap >= optimal.total_gap - 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("low", "high"), [(-1.0, 1.0), (0.0, 1e5), (2000.0, 2024.0), (-3.001, -3.0)])
 def test_units_and_offsets_scale_the_variances_and_leave_the_gap(low, high):
     plain = certificate(Prior.from_data(VALUES, knots=15, domain=(0, 1)), 1.0)
@@ -81,6 +82,7 @@ def test_values_on_the_knots_need_no_other_mechanism():
     assert certificate(prior, 1.0).total_gap < 2e-6
 
 
+@pytest.mark.slow
 def test_it_judges_the_expected_variance_on_the_priors_knots_alone():
     prior = PRIORS["uniform"](51)
     with pytest.raises(InputError, match="on the 51 knots of the prior, got 26 knots"):
@@ -106,6 +108,7 @@ class TestKnotChoice:
             fewer = PRIORS[name](2 * int(0.4 * knots[-1]) + 1).mixed(1e-3)
             assert certificate(fewer, epsilon).total_gap > gap
 
+    @pytest.mark.slow
     def test_the_certificate_is_of_the_table_returned_under_the_prior_solved_for(self):
         found = design(KnotChoice(PRIORS["data"], gap=2e-3), 1.0, uniform_share=0.02)
         last = found.evidence.last
@@ -115,6 +118,7 @@ class TestKnotChoice:
         assert last.expected_variance == found.value == found.mechanism.expected_variance(prior.knot_prior)
         assert last.lower_bound == certificate(prior, 1.0).lower_bound
 
+    @pytest.mark.slow
     def test_its_bound_and_gap_are_those_of_the_whole_interval_in_its_certificate_and_its_file_too(self):
         found = design(KnotChoice(PRIORS["data"], gap=2e-3), 1.0)
         plain = continuum_certificate(design(found.prior, 1.0, tolerance=1e-6))
@@ -127,6 +131,7 @@ class TestKnotChoice:
         assert (written["bound"], written["gap"], written["status"]) == (found.bound, found.gap, found.status)
         assert "no unbiased mechanism on the whole interval has less than" in found.summary()
 
+    @pytest.mark.slow
     def test_it_stops_at_the_most_knots_and_says_so(self):
         found = design(KnotChoice(PRIORS["uniform"], gap=1e-4, most_knots=30), 4.0)
         assert found.status == "gap-open"
@@ -151,10 +156,12 @@ class TestKnotChoice:
         far = ContinuumCertificate(knots=21, expected_variance=1.0, lower_bound=0.5, knot_bound=1.0)
         assert (plain.next_knots([far]), asked.next_knots([far])) == (401, 1537)
 
+    @pytest.mark.slow
     def test_a_prior_that_knows_its_values_is_put_on_other_knots(self):
         once, twice = (design(KnotChoice(prior, gap=2e-3), 1.0) for prior in (PRIORS["data"], PRIORS["data"](7)))
         assert (once.value, once.bound, once.evidence) == (twice.value, twice.bound, twice.evidence)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("epsilon", "knots"), [(0.1, [21, 27]), (4.0, [21, 41])])
     def test_steps_on_which_all_values_lie_are_the_knots_where_the_law_asks_for_more(self, epsilon, knots):
         """Whole numbers from 0 to 40: at a small budget fewer knots are near enough."""
@@ -171,6 +178,7 @@ class TestKnotChoice:
         even = design(KnotChoice(Prior.on_knots([0, 10, 30, 35, 40], [1, 2, 3, 4, 5])), 4.0)
         assert even.mechanism.knots.tolist() == [0, 10, 30, 35, 40]
 
+    @pytest.mark.slow
     def test_progress_is_told_of_every_design(self):
         seen = []
         found = design(KnotChoice(PRIORS["uniform"], gap=1e-3), 1.0, progress=lambda step: seen.append(step.step))

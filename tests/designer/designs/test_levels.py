@@ -33,6 +33,7 @@ def test_outputs_of_its_own_choice_are_no_worse_than_a_grid(leakage, mean_varian
     assert made.gap < 1e-4
 
 
+@pytest.mark.slow
 def test_the_tables_are_exact_unbiased_and_tell_levels_apart_by_no_more_than_asked():
     """By whole numbers, recomputed here."""
     made = of_nine(1.0)
@@ -47,6 +48,7 @@ def test_the_tables_are_exact_unbiased_and_tell_levels_apart_by_no_more_than_ask
     assert 0.99 < made.evidence.leakage <= 1.0
 
 
+@pytest.mark.slow
 def test_value_bound_and_variances_are_those_of_the_tables():
     """The mean by shares of what each table says of itself, and a certificate that finds them again."""
     made = design(NINE, Levels(BUDGETS, shares=[1, 1, 2], leakage=1.0), uniform_share=0)
@@ -65,6 +67,7 @@ def test_the_bound_does_not_trust_the_solver():
     assert replace(made.certificate, found=none).check().bound == 0.0
 
 
+@pytest.mark.slow
 def test_a_prior_with_rounding_adds_its_variance_to_value_and_bound():
     """Values between knots: as for one table."""
     values = np.random.default_rng(1).uniform(0, 100, 500)
@@ -90,6 +93,7 @@ def test_outputs_too_near_for_the_strictest_level_are_refused_with_its_name():
         design(NINE, Levels([0.1, 2]), outputs=np.linspace(-100, 200, 50))
 
 
+@pytest.mark.slow
 def test_a_bundle_of_them_is_saved_and_comes_back(tmp_path):
     """Levels protected; the same leakage is computed from the file."""
     made = design(NINE, Levels(BUDGETS, leakage=1.0, level_epsilon=0.5))
@@ -99,6 +103,7 @@ def test_a_bundle_of_them_is_saved_and_comes_back(tmp_path):
     assert back.level_leakage == made.mechanism.level_leakage < 1.5
 
 
+@pytest.mark.slow
 def test_a_summary_names_levels_and_whom_the_bound_is_for():
     """In words."""
     told = of_nine(1.0).summary()
@@ -129,6 +134,7 @@ def test_outputs_of_one_budget_are_refused():
         design(NINE, 1.0, objective=Error(1000), outputs=[-100, 200])
 
 
+@pytest.mark.slow
 def test_progress_is_told():
     """A call for each solver step."""
     told = []

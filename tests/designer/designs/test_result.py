@@ -122,6 +122,7 @@ class TestEveryObjective:
         assert (written["value"], written["bound"], written["gap"]) == (made.value, made.bound, made.gap)
 
 
+@pytest.mark.slow
 def test_a_budget_is_a_number_or_a_constraint():
     one, other = design(PRIOR, 1.0, method="duchi"), design(PRIOR, Pure(1.0), method="duchi")
     assert one.privacy == other.privacy == Pure(1.0)
@@ -180,6 +181,7 @@ def test_what_rounding_leaves_beyond_the_tolerance_is_an_open_gap(monkeypatch):
     assert design(PRIOR, 1.0).status == "gap-open"
 
 
+@pytest.mark.slow
 def test_the_best_of_one_peaked_tables_is_called_optimal_among_those():
     """Of all tables it is not, and neither its status nor its file says so."""
     made = design(PRIOR, 1.0, objective=Information("cumulative"))
@@ -203,6 +205,7 @@ def test_a_method_is_judged_by_the_objective_beside_the_optimum():
         assert made.mechanism.prior is None
 
 
+@pytest.mark.slow
 def test_what_a_mechanism_is_judged_by_is_solved_once():
     objective = Variance()
     problem = problem_for(PRIOR, 1.0, objective)
@@ -251,6 +254,7 @@ def test_a_trade_off_without_the_worst_cases_weight_says_what_to_give(given):
         TradeOff(**given)
 
 
+@pytest.mark.slow
 def test_a_summary_and_a_certificate_say_whether_privacy_is_proved_of_any_mechanism():
     """Of categories and of attributes by whole numbers, and also that a promise is broken."""
     jobs = design(CategoricalPrior(["a", "b", "c"], [1, 2, 3]), 1.0)

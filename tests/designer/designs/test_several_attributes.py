@@ -124,6 +124,7 @@ class TestChoice:
 
 
 class TestDesign:
+    @pytest.mark.slow
     @pytest.mark.parametrize("sampled", [1, 2, 3])
     def test_a_number_that_is_given_is_kept(self, sampled):
         made = design(Attributes(priors(5), sampled=sampled), 2.0, method="duchi")
@@ -164,6 +165,7 @@ class TestDesign:
         assert (np.abs(means.mean(axis=0) - truth) < 4 * np.sqrt(expected / 600)).all()
         np.testing.assert_allclose(((means - truth) ** 2).mean(axis=0), expected, rtol=5 * math.sqrt(2 / 600) + 0.01)
 
+    @pytest.mark.slow
     def test_against_other_priors_it_is_their_weighted_sum(self):
         """Of reports and of values alike, for the tables and the number sampled that there are."""
         given, weights = priors(5), {"age": 1.0, "hours": 2.0, "pay": 1e-6}

@@ -25,6 +25,15 @@ def test_a_design_keeps_the_limit_its_promise_and_the_bound_of_free_outputs(obje
     assert made.certificate.bound() == made.bound
 
 
+@pytest.mark.slow
+def test_the_table_does_not_depend_on_who_solved_for_free_outputs():
+    """The general solver's is no better, and no worse."""
+    prior = Prior.even(np.linspace(-1, 1, 5))
+    quick, general = (design(prior, 1.0, outputs=AtMost(3), general=one) for one in (False, True))
+    assert quick.solver != general.solver
+    assert quick.value == pytest.approx(general.value, rel=1e-6)
+
+
 def test_a_limit_that_does_not_bind_changes_nothing():
     """The optimum has fewer outputs."""
     free, made = design(PRIOR, 1.0), design(PRIOR, 1.0, outputs=AtMost.bits(10))

@@ -45,6 +45,7 @@ def test_it_is_the_solvers_optimum_in_the_users_units(made):
     assert made.mechanism.exact
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", [PRIOR, BETWEEN], ids=["on knots", "between knots"])
 def test_its_gap_is_small_with_values_between_knots_too_and_no_closed_form_is_below_the_bound(prior):
     made = design(prior, 1.0, objective=WITHIN_2)
@@ -73,6 +74,7 @@ def test_every_prior_of_the_set_errs_within_it(made):
     assert 0.8 * made.value < max(errors) <= made.value
 
 
+@pytest.mark.slow
 def test_it_follows_units(made):
     moved = Prior.on_knots(10 * KNOTS - 300, PRIOR.weights, source="public")
     other = design(moved, 1.0, objective=WITHIN_2)
@@ -193,6 +195,7 @@ def test_what_is_no_ambiguity_is_refused():
         Error(100, 2.0)  # pyright: ignore[reportArgumentType]
 
 
+@pytest.mark.slow
 def test_one_user_and_a_whole_number_that_is_a_double_are_fine():
     made = design(PRIOR, 1.0, objective=Error(1.0, FactorAmbiguity(2.0)))  # pyright: ignore[reportArgumentType]
     assert made.objective.n == 1

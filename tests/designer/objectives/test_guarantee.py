@@ -82,6 +82,7 @@ def test_no_family_guarantees_less_at_any_budget(seed, epsilon, domain):
             assert made.value <= guarantee * (1 + 2e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", AMBIGUITIES.values())
 def test_a_radius_of_zero_is_the_design_for_the_prior(kind):
     made = checked(design(PEAK, 1.0, objective=Guarantee(kind(0.0))), PEAK, kind(0.0))
@@ -135,6 +136,7 @@ def test_every_prior_is_refused_in_one_line_that_names_the_minimax(ambiguity, sa
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.slow
 def test_a_box_around_another_prior_serves_that_one():
     """A box of one prior is the optimum for it, and what is expected is said under the prior as given."""
     only = np.roll(PEAK.weights, 3)
@@ -146,6 +148,7 @@ def test_a_box_around_another_prior_serves_that_one():
     assert made.gap < 2e-6
 
 
+@pytest.mark.slow
 def test_the_guarantee_holds_for_members_and_the_nominal_optimum_breaks_it():
     """Members at random; the nominal optimum's own worst member costs more than the guarantee."""
     ambiguity = TotalVariationAmbiguity(0.2)
@@ -181,6 +184,7 @@ def test_the_guarantee_anywhere_holds_for_data_that_moved(seed):
     assert made.evidence.guaranteed_anywhere == pytest.approx(made.value + extra, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_known_rounding_is_part_of_guarantee_and_bound():
     values = np.linspace(-0.9, 0.9, 40)
     between = Prior.from_data(values, knots=ELEVEN, source="public")
@@ -228,6 +232,7 @@ def test_the_bound_is_for_the_whole_budget(monkeypatch):
     assert made.bound <= whole.value
 
 
+@pytest.mark.slow
 def test_the_file_keeps_the_certificate(tmp_path):
     made = design(PEAK, 1.0, objective=Guarantee(WassersteinAmbiguity(0.1)))
     save_table(made.mechanism, tmp_path / "robust.json")
@@ -241,6 +246,7 @@ def test_the_file_keeps_the_certificate(tmp_path):
     np.testing.assert_array_equal(back.prior.weights, PEAK.weights)
 
 
+@pytest.mark.slow
 def test_without_exactness_the_table_is_as_solved():
     made = design(PEAK, 1.0, objective=Guarantee(TotalVariationAmbiguity(0.1)), exact=False)
     assert not made.mechanism.exact

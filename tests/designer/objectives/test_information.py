@@ -91,6 +91,7 @@ def test_thirty_three_knots_are_certified_to_the_tolerance(criterion, epsilon):
     assert worth(rival, prior.mixed(), criterion) <= sign * made.bound
 
 
+@pytest.mark.slow
 def test_any_patterns_of_many_knots_are_certified_by_the_relaxation():
     """Twenty-five knots, too many to look at all patterns: still a third below what intervals can reach."""
     knots = np.linspace(0, 1, 25)
@@ -125,6 +126,7 @@ def test_another_unit_only_rescales(criterion):
     np.testing.assert_allclose(moved.mechanism.low, 12345 + 1000 * plain.mechanism.low, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_bounds_are_for_the_whole_budget(monkeypatch):
     """Were the table built with much less, they would still not pass what the whole budget allows."""
     prior = prior_of(4, ELEVEN)
@@ -162,6 +164,7 @@ def test_outputs_that_coincide_are_moved_apart_and_equal_columns_are_one():
     assert (np.diff(places) >= 1e-6).all()
 
 
+@pytest.mark.slow
 def test_a_design_of_full_rank_recovers_distributions_and_means():
     """Exact shares of reports lead back to the distribution behind them, and to its mean."""
     made = design(prior_of(6, ELEVEN), 2.0, objective=Information("cumulative"))
@@ -230,6 +233,7 @@ def test_knots_of_no_mass_need_no_floor(criterion):
         assert made.evidence.information == pytest.approx(math.log(2) - entropy, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_progress_comes_through():
     for criterion in CRITERIA:
         told = []

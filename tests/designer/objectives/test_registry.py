@@ -47,6 +47,7 @@ def test_an_entry_says_what_is_asked_and_names_options_that_there_are(name, opti
     assert len({option.name for option in entry.options}) == len(entry.options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OBJECTIVES)
 @pytest.mark.parametrize("command", ["design", "compare", "bounds"])
 def test_every_objective_is_designed_for_compared_by_and_bounded(name, command, optldp):

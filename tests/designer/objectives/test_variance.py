@@ -80,6 +80,7 @@ def test_two_knots_give_duchis_mechanism():
     assert best.bound == pytest.approx(25 * (reach**2 - 1), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_point_mass_and_a_prior_over_many_magnitudes_are_solved():
     for weights in (np.arange(17) == 8, np.exp(-30 * (KNOTS + 1)), np.arange(17) == 0):
         best = design(
@@ -89,6 +90,7 @@ def test_a_point_mass_and_a_prior_over_many_magnitudes_are_solved():
         assert not verify(best.mechanism).failures
 
 
+@pytest.mark.slow
 def test_the_threads_of_others_are_left_as_they_were():
     with threadpool_limits(2, user_api="blas"):
         before = [pool["num_threads"] for pool in threadpool_info()]

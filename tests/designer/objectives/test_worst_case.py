@@ -52,6 +52,7 @@ def test_no_family_has_a_smaller_worst_case_at_any_budget(n, epsilon, domain):
         assert made.bound <= rival.worst_case_variance()[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", [np.ones(11), np.eye(11)[5] + 0.01, np.arange(11.0)])
 def test_no_design_for_a_prior_has_a_smaller_worst_case(weights):
     made = checked(design(Prior.even(ELEVEN), 1.5, objective=WorstCase()))
@@ -61,6 +62,7 @@ def test_no_design_for_a_prior_has_a_smaller_worst_case(weights):
     assert rival.bound <= made.evidence.worst_knot_variance
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.5, 4.0])
 def test_the_least_favourable_prior_costs_as_much_when_known(epsilon):
     """A designer who knows it, and solves for it without a floor, does no better."""
@@ -69,6 +71,7 @@ def test_the_least_favourable_prior_costs_as_much_when_known(epsilon):
     assert design(prior, epsilon, uniform_share=0.0).value == pytest.approx(made.evidence.worst_knot_variance, rel=3e-6)
 
 
+@pytest.mark.slow
 def test_between_knots_a_level_design_gains_a_quarter_of_the_squared_distance():
     """And never more: rounding adds w (1 - w) h^2."""
     for epsilon in (1.0, 4.0):
@@ -95,6 +98,7 @@ def test_as_many_knots_as_advised_keep_rounding_below_the_share(epsilon):
             )
 
 
+@pytest.mark.slow
 def test_advice_does_not_depend_on_units():
     plain, moved = minimax_knots(-1, 1, 2.0), minimax_knots(5, 1005, 2.0)
     assert len(plain) == len(moved)
@@ -102,6 +106,7 @@ def test_advice_does_not_depend_on_units():
     assert len(minimax_knots(-1, 1, 0.5, excess=10)) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scale", "shift"), [(1000.0, 12345.0), (3e-5, -7.0)])
 def test_another_unit_or_range_only_rescales(scale, shift):
     plain, moved = (
@@ -122,6 +127,7 @@ def test_more_budget_never_hurts():
     assert np.all(np.diff(made) < 0)
 
 
+@pytest.mark.slow
 def test_the_bound_is_for_the_whole_budget(monkeypatch):
     """Were the table built with much less, the bound would still not pass what the whole budget allows."""
     whole = design(Prior.even(10 * ELEVEN), 1.0, objective=WorstCase())

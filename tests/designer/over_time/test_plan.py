@@ -19,6 +19,7 @@ def ways():
     return {way.way: way for way in plan_over_time(PRIOR, 1.0, 1, Repeated(12, 1, answers="at-end"))}
 
 
+@pytest.mark.slow
 def test_cells_of_the_finding_are_met(ways):
     """Variances times n at T = 12, one change, E = 1."""
     assert ways["panel"].error_per_period ** 2 == pytest.approx(51.04, abs=0.02)
@@ -43,6 +44,7 @@ def test_one_period_is_protected_best_by_fresh_reports_whose_life_is_said():
     assert (best.way, best.life_epsilon) == ("fresh", 12.0)
 
 
+@pytest.mark.slow
 def test_on_time_nothing_that_answers_at_the_end_is_named():
     ways = plan_over_time(PRIOR, 1.0, 100, Repeated(12, 1))
     assert {way.way for way in ways} == {"panel", "fresh", "memoised", "rows"}
@@ -88,6 +90,7 @@ def test_a_problem_that_there_is_not_is_refused(arguments):
         Repeated(*arguments)
 
 
+@pytest.mark.slow
 def test_more_users_err_less_by_the_root():
     few, many = (plan_over_time(PRIOR, 1.0, n, Repeated(12))[0].error_per_period for n in (100, 10_000))
     assert few / many == pytest.approx(math.sqrt(100))

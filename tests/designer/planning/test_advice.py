@@ -31,6 +31,7 @@ def by_name(advice):
     return {(row.mechanism, row.estimator): row for row in advice.rows}
 
 
+@pytest.mark.slow
 def test_there_is_a_row_for_every_pair_and_the_winner_comes_first_in_a_sentence():
     advice = told(repetitions=2, estimators=["ua", "decoder", "em", "ems"])
     rows = by_name(advice)
@@ -45,6 +46,7 @@ def test_there_is_a_row_for_every_pair_and_the_winner_comes_first_in_a_sentence(
     assert (advice.n, advice.epsilon, advice.repetitions, advice.left_out) == (500, 1.0, 2, ())
 
 
+@pytest.mark.slow
 def test_of_the_distribution_the_distance_decides_and_means_do_not_run():
     advice = told(repetitions=3, of="distribution", estimators=["em", "ems"], mechanisms=["optimal", "laplace"])
     first, second = advice.rows[:2]
@@ -90,6 +92,7 @@ def test_what_it_recommends_for_a_mean_is_within_a_twentieth_of_the_best(epsilon
     assert max(variances.values()) + own > 1.05 * (min(variances.values()) + own)
 
 
+@pytest.mark.slow
 def test_a_mechanism_that_tells_far_less_is_named_and_not_drawn():
     """Two outputs say nothing of a distribution's shape; of the mean they may be the best."""
     options: dict[str, Any] = {"mechanisms": ["optimal", "duchi"], "estimators": ["em"], "repetitions": 2, "n": 50_000}
@@ -132,6 +135,7 @@ def test_the_average_errs_by_its_variance_over_n(mechanism):
     assert row.wasserstein is None
 
 
+@pytest.mark.slow
 def test_values_between_knots_err_as_much_as_their_rounding_says():
     """A prior of data off the knots: expected variance of the report plus the variance of the values themselves."""
     values = np.random.default_rng(3).uniform(0, 8, 200)
@@ -163,6 +167,7 @@ def test_a_mechanism_on_coarser_knots_is_judged_on_those_of_the_prior():
     assert em.value - 4 * em.error < rows["aaa", "ua"].mse.value
 
 
+@pytest.mark.slow
 def test_the_decoder_errs_by_the_variance_of_its_values():
     row = told(mechanisms=["square-wave"], estimators=["decoder"]).best
     table = design(PRIOR, 1.0, method="square-wave").mechanism
@@ -218,6 +223,7 @@ def test_the_generator_decides_and_other_rows_do_not(monkeypatch):
     assert told(mechanisms=["optimal"], estimators=["ems"]) == told(mechanisms=["optimal"], estimators=["ems"])
 
 
+@pytest.mark.slow
 def test_mechanisms_share_the_values_and_estimators_the_reports():
     """At epsilon 16 a report of grr is the value, and a report of Duchi's is one end or the other by its mean."""
     seen = {}
@@ -242,6 +248,7 @@ def test_more_clients_and_more_budget_err_less():
         assert by_name(many)[pair].mse.value < by_name(few)[pair].mse.value < by_name(private)[pair].mse.value
 
 
+@pytest.mark.slow
 def test_the_error_is_the_standard_error_over_repetitions():
     case = Case("duchi", design(PRIOR, 1.0, method="duchi").mechanism, PRIOR, 100)
     (row,) = bootstrap_rows(case, ["em"], 12, (5, 0))
@@ -262,6 +269,7 @@ def test_what_has_no_unbiased_mean_is_left_out_with_the_reason():
     assert "an unbiased mean must be possible" in str(linear_row(case, "decoder"))
 
 
+@pytest.mark.slow
 def test_left_out_rows_are_told_and_none_at_all_is_an_error(monkeypatch):
     monkeypatch.setattr("optldp.designer.planning.advice.linear_row", lambda case, estimator: "no reason")
     advice = told(mechanisms=["duchi"], estimators=["ua", "em"])

@@ -156,6 +156,7 @@ class TestPlan:
         assert (plan.method, plan.users, plan.estimator) == ("grr", 5000, "unbiased")
         assert plan.mechanism.same_law(categorical_grr("abcdef", plan.epsilon))
 
+    @pytest.mark.slow
     def test_a_simulated_error_is_the_advised_one(self):
         rng = np.random.default_rng(4)
         plan = plan_frequencies(PRIOR, N, epsilon=1.0, method="olh", estimator="em", rng=rng, repetitions=4)

@@ -40,6 +40,7 @@ def refusal(*arguments, **options) -> str:
 class TestError:
     """What a budget buys."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
     def test_on_two_knots_it_is_the_closed_form_of_duchi(self, epsilon):
         plan = plan_error(PAIR, 400, epsilon)
@@ -50,6 +51,7 @@ class TestError:
         assert population.predicted_error == pytest.approx(reach / 20, rel=1e-6)
         assert population.least_error == pytest.approx(reach / 20, rel=1e-6)
 
+    @pytest.mark.slow
     def test_the_spread_of_values_between_knots_is_that_of_the_values_not_of_their_rounding(self):
         values = np.random.default_rng(3).uniform(0, 50, 500)
         prior = Prior.from_data(values, knots=3, domain=(0, 50), source="public")
@@ -68,6 +70,7 @@ class TestError:
         assert plan.least_error <= plan.predicted_error * (1 + 1e-12)
         assert plan.least_error == pytest.approx(plan_error(PRIOR, 1000, 1.0).predicted_error, rel=1e-4)
 
+    @pytest.mark.slow
     def test_what_is_certified_is_for_the_prior_as_given_whatever_the_floor(self):
         floored = plan_error(PRIOR, 1000, 1.0, uniform_share=0.5)
         assert floored.least_error == plan_error(PRIOR, 1000, 1.0, uniform_share=0.0).least_error

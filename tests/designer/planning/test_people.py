@@ -33,6 +33,7 @@ def test_an_unbiased_mean_is_as_near_as_often_as_is_said(prior, confidence):
     assert anyway == pytest.approx(confidence, abs=4 * np.sqrt(confidence * (1 - confidence) / REPEATED))
 
 
+@pytest.mark.slow
 def test_a_biased_mean_is_as_near_under_every_prior_within_the_factor(prior):
     table = design(prior, 1.0, objective=Error(400)).mechanism
     found = table_mean_within(table, 400)

@@ -168,6 +168,7 @@ def test_mean_errors_of_unequal_numbers_of_draws_are_compared_as_independent_one
     assert (second - fewer)[1] == pytest.approx(math.hypot(*alone))
 
 
+@pytest.mark.slow
 def test_draws_go_on_until_it_is_decided_which_of_two_errs_less():
     """Two that differ by a third in draws that scatter as much; two that are alike stop at four times as many."""
     far, near = dict.fromkeys(NAMES, 9.0), dict.fromkeys(NAMES, 9.0)
@@ -183,6 +184,7 @@ def test_draws_go_on_until_it_is_decided_which_of_two_errs_less():
     assert np.mean(many[0]) < np.mean(many[1])
 
 
+@pytest.mark.slow
 def test_the_first_is_never_clearly_behind_the_second():
     """Whichever the race put first: what is printed of the two does not contradict their order."""
     means = dict(zip(NAMES, [1.0, 1.1, 1.2, 1.3, 1.4, 1.5], strict=True))
@@ -191,6 +193,7 @@ def test_the_first_is_never_clearly_behind_the_second():
         assert not is_behind(*log_ratio(race, {}, "wasserstein"))
 
 
+@pytest.mark.slow
 def test_what_went_no_further_is_compared_with_the_first_in_the_same_draws():
     """A third that is half as bad again is said to be so, however lucky the draws were that both had in common."""
     means = dict(zip(NAMES, [1.0, 1.02, 1.5, 9.0, 9.0, 9.0], strict=True))

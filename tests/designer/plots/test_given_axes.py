@@ -13,12 +13,14 @@ from matplotlib.transforms import Bbox
 from optldp.designer import Error, Prior, WorstCase, design, plots
 from optldp.designer.comparison.row import Row
 from optldp.designer.designs import ClipCurve, clip_curve
+from optldp.designer.planning import plan_error
 from optldp.estimators import (
     CategoryCounts,
     ReportCounts,
     bias_aware_mean,
     estimate_distribution,
     estimate_frequencies,
+    estimate_mean,
 )
 from optldp.estimators.plots.style import whole_figure
 from optldp.mechanisms import InputError, duchi
@@ -59,6 +61,7 @@ def curve() -> ClipCurve:
 DRAWN: dict[str, Callable[[Axes | None], Axes]] = {
     "variance": lambda ax: plots.variance([*ROWS, *FAR], ax),
     "objective": lambda ax: plots.objective([BEST], ax, quantity="what counts"),
+    "people": lambda ax: plots.people([plan_error(PRIOR, 1000, 1.0), plan_error(PRIOR, 1000, 2.0)], ax),
     "by_value": lambda ax: plots.by_value({"duchi": TABLE}, ax, prior=PRIOR),
     "trade_off": lambda ax: plots.trade_off([design(Prior.even(KNOTS), 2.0, objective=WorstCase())], ax, prior=PRIOR),
     "least_favourable": lambda ax: plots.least_favourable(
@@ -69,6 +72,7 @@ DRAWN: dict[str, Callable[[Axes | None], Axes]] = {
     "heat_map": lambda ax: plots.heat_map(TABLE, ax),
     "support_map": lambda ax: plots.support_map(categorical_grr(["a", "b", "c"], 3.0), ax),
     "counted_as": lambda ax: plots.counted_as(bias_aware_mean(NUMBERS, PRIOR.weights), ax),
+    "mean": lambda ax: plots.mean(estimate_mean(NUMBERS), ax, truth=5.0, ratio_to_no_privacy=2.0, units="EUR"),
     "distribution": lambda ax: plots.distribution(estimate_distribution(NUMBERS), ax),
     "frequencies": lambda ax: plots.frequencies(estimate_frequencies(LABELS), ax),
     "error_table": lambda ax: plots.error_table(ERRORS, ax, title="", quantity="mean squared error"),
@@ -111,6 +115,7 @@ def test_a_strip_takes_its_room_from_axes_placed_by_hand(name):
     assert lower.y1 < upper.y0
 
 
+@pytest.mark.slow
 def test_a_subfigure_will_do():
     part: Any = Figure(figsize=(7.2, 4.4), layout="constrained").subfigures()
     axes = DRAWN["trade_off"](part.subplots())
@@ -122,3 +127,14 @@ def test_anything_but_one_axes_is_refused():
     grid = Figure().subplots(1, 2)
     with pytest.raises(InputError, match="one Axes of matplotlib, got ndarray: choose one"):
         plots.variance(ROWS, grid)
+
+
+def test_the_interval_without_privacy_is_shorter_and_around_the_truth():
+    found = estimate_mean(NUMBERS)
+    axes = found.plot(truth=5.0, ratio_to_no_privacy=4.0)
+    with_privacy, without = (np.asarray(line.get_xdata(), dtype=float) for line in (axes.lines[0], axes.lines[1]))
+    assert with_privacy.tolist() == [found.low, found.high]
+    assert np.ptp(without) == pytest.approx(np.ptp(with_privacy) / 4.0)
+    assert without.mean() == pytest.approx(5.0)
+    with pytest.raises(InputError, match=r"ratio_to_no_privacy must be positive, got 0.0"):
+        found.plot(ratio_to_no_privacy=0.0)

@@ -22,6 +22,7 @@ def texts(axes) -> list[str]:
     return [text.get_text() for text in shown_texts(axes)]
 
 
+@pytest.mark.slow
 def test_the_front_is_the_designs_by_their_weights():
     axes = plots.trade_off(FRONT[::-1])
     wanted = np.array([(point.expected_variance, point.worst_case_variance) for point in FRONT], dtype=float)
@@ -43,6 +44,7 @@ def test_other_mechanisms_are_points_named_beside_them():
     assert_readable(axes)
 
 
+@pytest.mark.slow
 def test_mechanisms_far_above_the_front_are_named_with_their_numbers_instead():
     axes = plots.trade_off(FRONT, mechanisms=OTHERS)
     most = MOST_ABOVE * max(point.worst_case_variance for point in FRONT)
@@ -57,6 +59,7 @@ def test_mechanisms_far_above_the_front_are_named_with_their_numbers_instead():
         assert f"{round(worst, 3 - math.floor(math.log10(worst))):,.10g})" in note
 
 
+@pytest.mark.slow
 def test_the_shaded_region_is_what_the_certificates_rule_out():
     """Every corner of its edge violates some bound or lies on it, and no mechanism lies inside."""
     axes = plots.trade_off(FRONT, mechanisms=OTHERS)
@@ -84,6 +87,7 @@ def test_weights_are_named_unless_too_close_together():
     assert "w = 0.9999" not in again
 
 
+@pytest.mark.slow
 def test_the_prior_serves_designs_and_mechanisms_that_have_none():
     minimax = design(Prior.even(PRIOR.knots, units="EUR"), 2.0, objective=WorstCase())
     bare = {"duchi": FAMILIES["duchi"](PRIOR.knots, 2.0)}
@@ -98,6 +102,7 @@ def test_a_mechanism_on_fewer_knots_is_judged_under_the_prior_rounded_to_them():
     assert xy(axes, "piecewise")[0, 0] == pytest.approx(wanted)
 
 
+@pytest.mark.slow
 def test_a_small_picture_can_be_read_too():
     assert_readable(plots.trade_off(FRONT, mechanisms=OTHERS, ax=new_axes(4.6, 4.0)))
 

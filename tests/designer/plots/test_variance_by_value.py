@@ -110,6 +110,7 @@ def test_different_units_are_refused():
         plots.by_value({"duchi": pounds}, prior=kilograms)
 
 
+@pytest.mark.slow
 def test_names_of_ones_own_are_drawn_as_given():
     axes = plots.by_value({"ours $1": TABLES["duchi"], "theirs": TABLES["laplace"]})
     assert_readable(axes)

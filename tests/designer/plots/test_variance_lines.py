@@ -149,6 +149,7 @@ def test_the_minimax_is_the_floor_of_the_worst_case(rows):
     np.testing.assert_allclose(region(axes)[:, 1], 0.5 * wanted[:, 1])
 
 
+@pytest.mark.slow
 def test_failed_rows_are_left_out_and_named(rows):
     table = [as_sweep(row) for row in rows]
     k = next(k for k, row in enumerate(table) if row.method == "ptt" and row.epsilon == 2.0)
@@ -188,6 +189,7 @@ def test_rows_without_the_number_to_draw_are_left_out(rows):
         plots.variance(least, relative=True)
 
 
+@pytest.mark.slow
 def test_one_budget_can_be_drawn(rows):
     axes = plots.variance([row for row in rows if row.epsilon == 1.0])
     assert_readable(axes)

@@ -65,11 +65,13 @@ def test_another_prior_is_drawn_with_it():
     assert legend(axes.figure.axes[1]) == ["least favourable prior", "prior"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(7.2, 4.4), (4.6, 4.0)])
 def test_it_can_be_read(size):
     assert_readable(plots.least_favourable(DESIGN, prior=PRIOR, ax=new_axes(*size)))
 
 
+@pytest.mark.slow
 def test_below_a_weight_of_one_no_bound_on_the_worst_case_is_claimed():
     axes = plots.least_favourable(design(PRIOR, 2.0, objective=TradeOff(0.3)))
     above, below = axes.figure.axes

@@ -43,6 +43,7 @@ def weighted_data(draw):
 
 
 class TestFromValues:
+    @pytest.mark.slow
     @settings(deadline=None)
     @given(weighted_data())
     def test_pairs_equal_the_definition(self, case):
@@ -52,6 +53,7 @@ class TestFromValues:
         np.testing.assert_allclose(prior.weights, expected_weights, atol=1e-14)
         np.testing.assert_allclose(prior.rounding, expected_rounding, atol=1e-12)
 
+    @pytest.mark.slow
     @settings(deadline=None)
     @given(weighted_data())
     def test_data_are_pairs_of_equal_weight(self, case):
@@ -62,6 +64,7 @@ class TestFromValues:
         np.testing.assert_allclose(data.rounding, pairs.rounding, atol=1e-12)
         assert data.count == repeated.size
 
+    @pytest.mark.slow
     @settings(deadline=None)
     @given(weighted_data())
     def test_mean_and_second_moment_are_the_datas_own(self, case):

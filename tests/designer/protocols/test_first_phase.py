@@ -85,6 +85,7 @@ def test_real_clients_are_not_asked_through_an_oracle():
     assert not any(client.has_reported for client in clients)
 
 
+@pytest.mark.slow
 def test_a_first_phase_without_a_smooth_fit_says_so(monkeypatch):
     """The exact maximum took its place, which the prior cannot say."""
 

@@ -70,6 +70,7 @@ def test_the_prior_is_the_estimate_from_the_first_reports(estimator):
     assert prior.mean == pytest.approx(VALUES.mean(), abs=0.4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["optimal", "duchi", "aaa", "square-wave"])
 def test_the_design_is_for_the_prior_learnt_and_carries_nothing_else(method):
     plan = TwoPhasePlan(DOMAIN, 1.0, knots=9, method=method, uniform_share=0.01)
@@ -100,6 +101,7 @@ def test_both_means_are_combined_by_inverse_variance(phase_one):
     assert (result.first_mean, result.second_mean) == (one, two)
 
 
+@pytest.mark.slow
 def test_the_result_remembers_what_was_learnt():
     plan = TwoPhasePlan(DOMAIN, 1.0, knots=9, units="points")
     first, second, later = collected(plan)

@@ -49,6 +49,7 @@ def test_it_is_compared_with_the_design_that_would_have_been_made():
     assert made.value < made.evidence.nominal_guarantee
 
 
+@pytest.mark.slow
 def test_without_the_option_nothing_changes():
     plan = TwoPhasePlan(DOMAIN, 1.0, knots=9)
     first = plan.first.sample(VALUES[:500], np.random.default_rng(2))
@@ -68,6 +69,7 @@ def test_reports_that_say_nothing_lead_to_the_minimax_and_it_says_so():
     )
 
 
+@pytest.mark.slow
 def test_reports_that_contradict_every_prior_lead_to_the_minimax_and_it_says_so():
     plan = TwoPhasePlan(DOMAIN, 0.5, knots=9, phase_one="grr", robust_confidence=0.95)
     made = plan.second(np.full(5000, plan.first.low[3]))
@@ -115,6 +117,7 @@ def test_a_plan_that_cannot_be_robust_is_refused_before_anyone_reports(options, 
         TwoPhasePlan(DOMAIN, 1.0, knots=9, **options)
 
 
+@pytest.mark.slow
 def test_ones_own_table_on_some_of_the_knots_will_do():
     plan = TwoPhasePlan(DOMAIN, 2.0, knots=9, phase_one=exact(grr([-2, 0, 2, 6], 2.0)), robust_confidence=0.9)
     _, made = designed(plan)

@@ -44,6 +44,7 @@ class Recorder:
         return report
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phase_one", list(FIRST))
 def test_every_client_reports_once_to_a_table_within_the_budget(phase_one):
     recorder = Recorder(200, 0.8)
@@ -56,6 +57,7 @@ def test_every_client_reports_once_to_a_table_within_the_budget(phase_one):
     assert result.n == 200
 
 
+@pytest.mark.slow
 def test_the_first_clients_are_a_random_part():
     firsts = []
     for seed in (1, 2):
@@ -70,6 +72,7 @@ def failing(_):
     raise ConnectionError("timed out")
 
 
+@pytest.mark.slow
 def test_clients_who_fail_are_left_out_and_counted():
     """The reports of the others are all there, in both phases."""
     recorder = Recorder(200, 0.8)
@@ -91,6 +94,7 @@ def test_too_few_reports_in_a_phase_are_one_line_with_their_cause(working, says)
     assert "ConnectionError: timed out" in str(refusal.value)
 
 
+@pytest.mark.slow
 def test_a_cohort_that_took_part_has_nothing_left():
     cohort = ValueCohort(VALUES, 1.0)
     run(cohort)
@@ -123,6 +127,7 @@ def test_the_generator_decides_everything():
     assert run(seed=3).value == run(seed=3).value != run(seed=4).value
 
 
+@pytest.mark.slow
 def test_progress_tells_of_every_stage_and_of_the_solver():
     told = []
     run(progress=lambda stage, step: told.append((stage, step is None)))
@@ -146,6 +151,7 @@ def test_it_is_unbiased_and_its_interval_covers():
     assert abs(covered - 0.95) < 4 * math.sqrt(0.95 * 0.05 / repetitions)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "gain"), [(1.0, 0.85), (2.0, 0.8)])
 def test_it_beats_one_phase_of_the_piecewise_mechanism_where_values_crowd(epsilon, gain):
     """The same number of reports leaves at most so much of the variance; the standard errors' own noise is 2 %."""
@@ -157,6 +163,7 @@ def test_it_beats_one_phase_of_the_piecewise_mechanism_where_values_crowd(epsilo
     assert abs(both.value - values.mean()) < 4 * both.std_error
 
 
+@pytest.mark.slow
 def test_both_phases_count():
     """The first phase takes a tenth of the clients, and its mean most of their share of the weight."""
     result = run(share=0.1)

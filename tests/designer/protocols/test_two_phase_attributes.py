@@ -16,6 +16,7 @@ PLANS = {
 }
 
 
+@pytest.mark.slow
 def test_every_client_reports_one_attribute_and_every_mean_is_right():
     results = two_phase_attributes(PEOPLE, PLANS, rng=np.random.default_rng(1), share=0.2)
     assert [found.n for found in results.values()] == [1501, 1500]
@@ -25,6 +26,7 @@ def test_every_client_reports_one_attribute_and_every_mean_is_right():
         assert found.design.mechanism.epsilon == PLANS[name].epsilon
 
 
+@pytest.mark.slow
 def test_no_client_is_asked_twice(monkeypatch):
     """Values say who they are of: those of the attributes' phases are all different, and all are there."""
     seen, sample = [], TabulatedMechanism.sample
@@ -49,6 +51,7 @@ def test_intervals_cover_the_population_mean():
     assert 41 <= hits <= 50
 
 
+@pytest.mark.slow
 def test_progress_names_attribute_and_stage():
     told = []
 

@@ -150,6 +150,7 @@ class TestWhatItSays:
             assert float(text[8]) == pytest.approx(row.max_log_ratio, rel=1e-8)
             assert text[9] == ("" if row.continuum_bound is None else f"{row.continuum_gap:.1e}")
 
+    @pytest.mark.slow
     def test_a_failed_case_is_in_the_table_with_its_reason_and_counted(self, texts):
         page = texts(failing_result())
         failed = [row[10] for row in Page(page).cells if row and row[2] == ""]
@@ -173,11 +174,13 @@ class TestWhatItSays:
         assert f"{failing_result().failures[0].method} at ε = 0.001" in page
         assert page.count("What this means") == 7
 
+    @pytest.mark.slow
     def test_a_sensitive_prior_is_warned_of_and_a_public_one_is_not(self, texts):
         warning = "This page is as sensitive as the data."
         assert warning not in small_page()
         assert warning in texts(replace(small_result(), prior=replace(PRIOR, source="sensitive")))
 
+    @pytest.mark.slow
     def test_a_certificate_that_stayed_open_is_named(self, texts):
         first, *others = small_result().budgets
         rows = (replace(first.rows[0], status="gap-open"), *first.rows[1:])

@@ -228,12 +228,13 @@ def test_pictures_say_in_words_what_they_show():
 
     state = State()
     prior = state.prior().on(5)
-    table = answer(prior, state).design.mechanism
+    design = answer(prior, state).design
+    table = design.mechanism
     found = trial(prior, table, 500, 1)
     pictures = [
         charts.histogram(prior, charts.LIGHT),
-        charts.structure(table, charts.LIGHT),
-        charts.reports_of(table, 30.0, charts.DARK),
+        charts.structure(design, charts.LIGHT),
+        charts.reports_of(design, 30.0, charts.DARK),
         charts.rivals(rivals(prior, state), charts.DARK, "EUR"),
         charts.convergence(found, charts.DARK),
         charts.odds(answer(prior, state).beliefs, charts.LIGHT),
@@ -243,8 +244,8 @@ def test_pictures_say_in_words_what_they_show():
     oracle = answer(named.categorical_prior(), named)
     pictures += [
         charts.histogram(named.categorical_prior(), charts.LIGHT),
-        charts.structure(oracle.design.mechanism, charts.LIGHT),
-        charts.reports_of(oracle.design.mechanism, "tea", charts.DARK),
+        charts.structure(oracle.design, charts.LIGHT),
+        charts.reports_of(oracle.design, "tea", charts.DARK),
         charts.shares(categories(named.categorical_prior(), oracle.design.mechanism, 500, 1), charts.LIGHT, ""),
     ]
     for options in pictures:

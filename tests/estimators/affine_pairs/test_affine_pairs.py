@@ -59,6 +59,7 @@ def test_rare_outcomes_of_large_weight_count_before_they_are_seen():
     assert high[0] > 3.0 / 400 / 0.1 * 0.9  # what zero of 400 says of a rate at 95%, Clopper and Pearson: 3 / n
 
 
+@pytest.mark.slow
 def test_an_assumption_that_holds_is_not_refuted_and_one_that_does_not_is():
     prior = Prior.on_knots(KNOTS, TRUTH, source="public")
     held = Assumed.of(Factor(prior, 1.1), KNOTS)
@@ -66,6 +67,7 @@ def test_an_assumption_that_holds_is_not_refuted_and_one_that_does_not_is():
     assert p_value(drawn(TRUTH[::-1].copy(), 0), held) < 1e-6
 
 
+@pytest.mark.slow
 def test_an_estimate_says_what_it_assumes_how_short_an_interval_can_be_and_what_refutes_it():
     rng = np.random.default_rng(2)
     counts = ReportCounts.from_reports(TABLE, TABLE.sample(rng.choice(KNOTS, 5000, p=TRUTH), rng))

@@ -100,6 +100,7 @@ class TestCounts:
             assert [service.name for service in counts[name].services] == holders
         assert counts.n_users == len(set().union(*answers.values()))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
     def test_files_and_texts_as_keys_change_nothing(self, tmp_path, suffix):
         made = frames(ANSWERS)
@@ -115,6 +116,7 @@ class TestCounts:
         here, there = count(made, key="user"), count(paths, key="user")
         assert all(as_counter(here[name]) == as_counter(there[name]) for name in here)
 
+    @pytest.mark.slow
     def test_columns_of_text_and_of_numbers_stand_side_by_side(self):
         """Whole numbers, decimals and texts say the same; of several faults in a row the first column's is told."""
         made = frames(ANSWERS)
@@ -188,6 +190,7 @@ class TestRefusals:
             count(sources, key="user", **options)
         assert "\n" not in str(told.value)
 
+    @pytest.mark.slow
     def test_a_user_in_several_parts_of_a_partition(self):
         """Two rows about different attributes are two reports: a budget spent twice, which no attribute shows."""
         rows = [(3, "age", 0), (2, "pay", 0), (3, "pay", 1)]
@@ -243,6 +246,7 @@ class TestRefusals:
         assert account.count == 3
         assert as_counter(counts["age"]) == {((0,), (0,)): 1, ((0, 1), (0, 4)): 1}
 
+    @pytest.mark.slow
     def test_services_that_do_not_go_together(self):
         made = frames(ANSWERS)
         table = ("table", POINTS, {"user": [1], "report": [0.0]})

@@ -96,6 +96,7 @@ def test_names_say_which_users_a_number_is_for():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alike", [False, True])
 def test_it_covers_the_mean_of_the_worst_prior(alike):
     """400 collections of 600 users at three services, as many in each group."""

@@ -18,6 +18,7 @@ def sound(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values, np.zeros(values.size, dtype=bool)
 
 
+@pytest.mark.slow
 @given(REPORTS, st.integers(1, 7))
 def test_faults_are_counted_over_all_blocks(reports, size):
     """Whatever the size of blocks, the message is about the whole list."""
@@ -45,6 +46,7 @@ def test_faults_are_counted_over_all_blocks(reports, size):
         assert message == ""
 
 
+@pytest.mark.slow
 @given(REPORTS, st.integers(1, 7), st.booleans())
 def test_what_is_left_out_is_counted_once(reports, size, drop_missing):
     """Foreign reports, and missing ones unless those are dropped anyway; rows at fault were counted before."""
@@ -70,6 +72,7 @@ def test_no_reports_are_refused(blocks):
         list(output_blocks(SOURCE, map(sound, blocks), drop_missing=True))
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(-20, 20, width=16), min_size=1, max_size=20))
 def test_located_outputs_are_those_found_and_minus_one_elsewhere(reports):
     """Finding raises exactly where locating gives -1."""

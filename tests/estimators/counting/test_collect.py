@@ -146,6 +146,7 @@ class TestCounts:
             arrays.append((name, TABLES[name], np.append(middle[column], np.nan)))
         assert_identical(collect(arrays), counts_of(matrix))
 
+    @pytest.mark.slow
     def test_blocks_are_put_back_beside_their_keys(self, monkeypatch):
         """Many blocks, the last one partial: the same counts as one block."""
         rng = np.random.default_rng(4)
@@ -159,6 +160,7 @@ class TestCounts:
         assert_identical(collect([(TABLES["cells"], vector)]), whole)
         assert_identical(collect([(TABLES["cells"], {"report": vector})]), whole)
 
+    @pytest.mark.slow
     def test_codes_that_need_several_words_are_counted_alike(self):
         """Twelve services of 255 outputs take 96 bits."""
         rng = np.random.default_rng(5)
@@ -187,6 +189,7 @@ class TestOptions:
         counts = collect([("a", table, source), ("b", table, source)], key="user", keep_first=True)
         assert as_counter(counts) == Counter(((0, 1), (output, output)) for output in first.values())
 
+    @pytest.mark.slow
     def test_dropped_rows_are_nobodys(self, tmp_path):
         """An empty cell, NA and NaN; the first report that is there is the first."""
         path = tmp_path / "a.csv"

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from optldp.estimators.counting.collect import collect
 from optldp.estimators.reading.columns import SkippedRows
-from optldp.estimators.reading.columns.skipped_rows import SkippedRowsWarning
+from optldp.estimators.reading.columns.rows.skipped_rows import SkippedRowsWarning
 from optldp.mechanisms import InputError, grr
 
 TABLE = grr([0.0, 1.0, 2.0], 1.0)
@@ -97,6 +97,7 @@ def test_reports_in_memory_are_left_out_alike(kind):
     assert account.first == ("row 2: 9.0 is no output of its table", "row 3: no report")
 
 
+@pytest.mark.slow
 def test_what_is_good_is_counted_as_without_the_option(tmp_path):
     rng = np.random.default_rng(1)
     lines = [f"u{i},{int(report)}" for i, report in enumerate(rng.integers(0, 3, 5000))]

@@ -57,6 +57,7 @@ def assert_same(first: ReportCounts, second: ReportCounts) -> None:
         np.testing.assert_array_equal(left.counts, right.counts)
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32 - 1))
 def test_each_user_is_counted_once_by_what_they_reported(seed):
     outputs = random_outputs(seed)
@@ -79,6 +80,7 @@ def test_counts_of_shards_add_up_to_those_of_the_union(seed, cut):
     assert_same(right + left, whole)
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32 - 1))
 def test_reports_of_a_service_are_counted_whatever_else_was_reported(seed):
     outputs = random_outputs(seed)
@@ -88,6 +90,7 @@ def test_reports_of_a_service_are_counted_whatever_else_was_reported(seed):
         np.testing.assert_array_equal(counts.reports_of(j), expected)
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32 - 1), kept=st.sampled_from([[0], [2], [0, 1], [2, 0], [1, 2, 0]]))
 def test_only_some_services_is_as_if_the_others_had_not_been_there(seed, kept):
     """In the order asked for, too."""

@@ -85,6 +85,7 @@ def _padded(part: np.ndarray) -> np.ndarray:
     return np.concatenate([part, [[25.5, TABLES[1].low[0], 20.0]]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_files_matched_by_user_have_the_sums_of_arrays(tmp_path, suffix, monkeypatch):
     """Rows in any order, in blocks of seven; a user's first report, and rows that hold none, are dealt with first."""

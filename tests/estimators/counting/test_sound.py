@@ -40,7 +40,8 @@ def the_long_way(sources, **options):
     """The same where every row is looked at."""
     with (
         patch.object(users, "distinct_reports", lambda *_, **__: None),
-        patch.object(users, "users_by_number", lambda *_, **__: None),
+        patch.object(users, "keyed_codes", lambda *_, **__: None),
+        patch.object(users, "users_joined", lambda *_, **__: None),
     ):
         return facts(sources, **options)
 
@@ -100,6 +101,7 @@ COLUMNS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_a_parquet_file_and_a_table_give_the_same_counts_or_words(tmp_path, name, options):
@@ -110,6 +112,7 @@ def test_a_parquet_file_and_a_table_give_the_same_counts_or_words(tmp_path, name
     require_same([(TABLE, table)], **options)
 
 
+@pytest.mark.slow
 def test_what_is_sound_is_not_looked_at_row_by_row(tmp_path):
     """Else all of this were in vain; with sums of raw reports, too, and under any name of a column."""
     path = tmp_path / "a.csv"
@@ -163,6 +166,7 @@ KEYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("name", KEYS)
 def test_users_are_matched_by_any_keys(tmp_path, name, options):
@@ -192,6 +196,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [*OPTIONS, {"keep_first": True}, {"raw": True}], ids=str)
 @pytest.mark.parametrize("name", CHANGES)
 def test_faults_of_matched_services_are_told_in_the_same_words(tmp_path, name, options):
@@ -199,21 +204,44 @@ def test_faults_of_matched_services_are_told_in_the_same_words(tmp_path, name, o
     require_same(written(tmp_path, KEYS["from one on"], CHANGES[name]), key="user", **options)
 
 
-def test_numbered_users_are_counted_without_a_join(tmp_path):
-    """In narrow numbers and wide ones, with a counter for each combination and sorted."""
-    sources = written(tmp_path, KEYS["negative"])
-    expected = the_long_way(sources, key="user")
-    with patch.object(users.Counting, "_code", side_effect=AssertionError):
-        assert facts(sources, key="user") == expected
-        with patch.object(sound, "MOST_COUNTED", 0):
-            assert facts(sources, key="user") == expected
-    wide = [(f"{j}", table, path) for j in range(4) for _, table, path in sources]  # more than 31 bits
-    with patch.object(users.Counting, "_code", side_effect=AssertionError):
-        found = facts(wide, key="user")
-    assert found == the_long_way(wide, key="user")
+def indexed(folder, keys, seed=3):
+    """The same three services, whose reports are numbers of outputs."""
+    made = written(folder, keys)
+    rng = np.random.default_rng(seed)
+    for name, table, path in made:
+        rows = pq.read_table(path)
+        outputs = table.sample_index(rng.uniform(0, 2, rows.num_rows), rng)
+        pq.write_table(pa.table({"user": rows["user"], "output": outputs}), folder / f"{name}.parquet")
+    return made
 
 
-def test_many_numbers_are_left_to_the_database(tmp_path, monkeypatch):
-    """An array of them would be larger than what is counted."""
-    monkeypatch.setattr(sound, "MOST_NUMBERS", 10)
-    require_same(written(tmp_path, KEYS["from one on"]), key="user")
+@pytest.mark.parametrize("name", KEYS)
+def test_users_of_indexed_reports_are_joined_as_they_are_read(tmp_path, name):
+    """Of many services too, whose codes need several words."""
+    sources = indexed(tmp_path, KEYS[name])
+    many = [(f"{j}", table, path) for j in range(5) for _, table, path in sources]
+    expected = [the_long_way(each, key="user") for each in (sources, many)]
+    with patch.object(users.Counting, "_code", side_effect=AssertionError):
+        assert [facts(each, key="user") for each in (sources, many)] == expected
+
+
+FAULTS = {
+    "repeated": [(1, 0), (1, 0)],
+    "repeated alone": [(1000, 0), (1000, 1)],
+    "nobody": [(None, 1)],
+    "missing": [(1000, None)],
+    "foreign": [(1000, 3)],
+    "negative": [(1000, -1)],
+}
+
+
+@pytest.mark.sampled(5)
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_of_indexed_reports_are_told_in_the_same_words(tmp_path, name, options):
+    """Whatever is missing, foreign or repeated, by users of one service alone too."""
+    sources = indexed(tmp_path, KEYS["from one on"])
+    rows = pq.read_table(tmp_path / "points.parquet")
+    user, output = (pa.array(column, type=pa.int64()) for column in zip(*FAULTS[name], strict=True))
+    pq.write_table(pa.concat_tables([rows, pa.table({"user": user, "output": output})]), tmp_path / "points.parquet")
+    require_same(sources, key="user", **options)

@@ -102,6 +102,7 @@ class TestKindsOfSources:
         ]
         assert as_rows(collect(made, key="user")) == as_rows(counts_of(matrix))
 
+    @pytest.mark.slow
     def test_kinds_can_be_mixed_and_csv_keys_follow_the_others(self, tmp_path, matrix):
         """Integers in a data frame, in a Parquet file of another width, and as text in a CSV."""
         first, second, third = frames(matrix, np.random.default_rng(8))

@@ -1,9 +1,12 @@
 """Counts by day of batches: each report once, whatever the order of batches, copies and late ones."""
 
+from contextlib import suppress
+from dataclasses import replace
+
 import duckdb
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from optldp.estimators.days import collecting, load_days
 from optldp.estimators.days.collected import DayCollector
@@ -11,7 +14,7 @@ from optldp.estimators.engines.daily import Daily
 from optldp.mechanisms import InputError
 
 TABLE, OTHER = "t0123456789ab", "tba9876543210"
-DAYS = [f"2026-05-{day:02d}" for day in range(1, 8)]
+DAYS = [f"2026-05-{day:02d}" for day in range(1, 9)]
 HEAD = "table,day,output,report_id\n"
 N = 60
 
@@ -42,18 +45,49 @@ def add(folder, path, today, *, late=3, least=1, **options):
         return days.add(path, **options)
 
 
-def same_as_at_once(tmp, delays, copies):
-    """Reports that come days late, and copies of some, a day after; and all of them in one batch."""
+class Killed(BaseException):
+    """No error that anything handles, as SIGKILL is none."""
+
+
+class Cut:
+    """A connection to a run that is killed before its statement of this number: nothing runs after it."""
+
+    def __init__(self, connection, at):
+        self.connection, self.left = connection, at
+
+    def execute(self, *asked):
+        self.left -= 1
+        if self.left < 0:
+            raise Killed
+        return self.connection.execute(*asked)
+
+    def __getattr__(self, name):
+        return getattr(self.connection, name)
+
+
+def add_killed(folder, path, today, at):
+    """Count a batch by a run that is killed, if it gets as far, and by another one."""
+    with suppress(Killed), collecting(folder, TABLE, texts, Daily(3, 1, today)) as days:
+        replace(days, connection=Cut(days.connection, at)).add(path)
+    add(folder, path, today)
+
+
+def same_as_at_once(tmp, delays, copies, cuts):
+    """Reports that come days late, a few too late, copies of some a day after, runs killed; and all in one batch."""
     reports = made(1)
+    arrive = [DAYS.index(row[1]) + delay for row, delay in zip(reports, delays, strict=True)]
     for number, today in enumerate(DAYS):
-        mine = [row for row, delay in zip(reports, delays, strict=True) if DAYS.index(row[1]) + delay == number]
-        again = [row for place, row in enumerate(reports) if place in copies and 0 < number - DAYS.index(row[1]) <= 3]
-        add(tmp / "counts", batch(tmp / "a.csv", mine), today)
-        add(tmp / "counts", batch(tmp / "b.csv", [row for row in again if row not in mine]), today)
-    add(tmp / "at_once", batch(tmp / "all.csv", reports), DAYS[3])
-    found = counted(tmp / "counts")
+        mine = [row for row, day in zip(reports, arrive, strict=True) if day == number]
+        again = [row for place, row in enumerate(reports) if place in copies and arrive[place] == number - 1]
+        again = [row for row in again if number - DAYS.index(row[1]) <= 3]  # later ones count apart once more
+        for place, rows in enumerate((again, mine)):
+            path = batch(tmp / "batch.csv", rows)
+            add_killed(tmp / "counts", path, today, cuts[2 * number + place])
+    late = {row for row, delay in zip(reports, delays, strict=True) if delay > 3}
+    add(tmp / "at_once", batch(tmp / "all.csv", [row for row in reports if row not in late]), DAYS[3])
+    found = {key: rows for key, rows in counted(tmp / "counts").items() if not key[2]}
     assert found == counted(tmp / "at_once")
-    assert sum(many for rows in found.values() for _, many in rows) == N
+    assert load_days([tmp / "counts"]).number(TABLE, "late") == len(late)
 
 
 def test_late_and_doubled_reports_end_in_the_same_counts_whatever_the_order(tmp_path):
@@ -74,7 +108,7 @@ def test_days_are_written_while_they_are_open_and_after_a_run_that_ended_before_
         broken.setattr(DayCollector, "write", lambda days: None)
         add(folder, batch(tmp_path / "b.csv", days[1:2]), DAYS[1], late=1)
     assert not (folder / f"{DAYS[1]}.csv").exists()
-    add(folder, batch(tmp_path / "c.csv", days[6:]), DAYS[6], late=1)
+    add(folder, batch(tmp_path / "c.csv", days[6:7]), DAYS[6], late=1)
     assert {file.stem for file in folder.glob("*.csv")} == {DAYS[0], DAYS[1], DAYS[6]}
     (folder / f"{DAYS[0]}.csv").unlink()
     add(folder, batch(tmp_path / "d.csv", [(TABLE, DAYS[6], "2", "last")]), DAYS[6], late=1)
@@ -84,11 +118,25 @@ def test_days_are_written_while_they_are_open_and_after_a_run_that_ended_before_
     assert load_days([folder]).number(TABLE, "counted") == 2  # the last day's; the others wait
 
 
-@pytest.mark.slow
-@settings(max_examples=20, deadline=None)
-@given(delays=st.lists(st.integers(0, 3), min_size=N, max_size=N), copies=st.sets(st.integers(0, N - 1)))
-def test_the_order_of_arrival_never_matters(delays, copies, tmp_path_factory):
-    same_as_at_once(tmp_path_factory.mktemp("order"), delays, copies)
+# four days are too late
+DELAYS = st.lists(st.sampled_from((0, 0, 1, 2, 3, 4)), min_size=N, max_size=N)
+CUTS = st.lists(st.integers(0, 40), min_size=2 * len(DAYS), max_size=2 * len(DAYS))
+
+
+@pytest.mark.nightly
+@settings(max_examples=4, deadline=None, phases=[Phase.generate])
+@given(delays=DELAYS, copies=st.sets(st.integers(0, N - 1)), cuts=CUTS)
+def test_neither_the_order_of_arrival_nor_a_kill_anywhere_matters(delays, copies, cuts, tmp_path_factory):
+    same_as_at_once(tmp_path_factory.mktemp("order"), delays, copies, cuts)
+
+
+@pytest.mark.parametrize("at", [9, 14, 17])
+def test_a_run_that_is_killed_counts_a_late_report_once(at, tmp_path):
+    path = batch(tmp_path / "a.csv", [(TABLE, DAYS[0], "1", "a"), (TABLE, DAYS[4], "1", "b")])
+    add_killed(tmp_path / "c", path, DAYS[4], at)
+    add(tmp_path / "c", path, DAYS[5])
+    found = load_days([tmp_path / "c"])
+    assert (found.number(TABLE, "late"), found.number(TABLE, "counted")) == (1, 1)
 
 
 def test_a_run_that_ends_before_its_transaction_does_has_counted_nothing(tmp_path, monkeypatch):

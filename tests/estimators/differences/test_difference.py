@@ -110,6 +110,7 @@ def test_intervals_of_frequencies_cover_each_and_at_once():
     assert 0.92 <= at_once / 400 <= 0.98
 
 
+@pytest.mark.slow
 def test_what_cannot_be_compared_is_refused():
     rng, table, made = np.random.default_rng(7), duchi(KNOTS, 1.0), categorical_grr(JOBS, 1.0)
     day, jobs = rows(table, rng.random(9), np.arange(9), rng), rows(made, JOBS * 3, np.arange(9), rng)

@@ -70,6 +70,7 @@ def test_a_row_at_fault_is_one_line_that_names_it(tmp_path, row, says):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_rows_at_fault_are_left_out_where_that_is_asked_for(tmp_path):
     """But weights below zero never are: nobody is worth less than nothing."""
     wrong = [*ROWS, ("east", 1.0, 0.25), ("east", "heavy", LOW), ("", 1.0, LOW)]

@@ -50,6 +50,7 @@ def test_a_mass_is_held_whole(grid):
     assert np.exp(one) == pytest.approx(odds)
 
 
+@pytest.mark.slow
 def test_reports_of_a_mass_find_it():
     """A third of 20,000 users at zero: its mass is in every fit, its share is right, and next to it there is little."""
     rng, table = np.random.default_rng(3), square_wave(np.linspace(0.0, 10.0, 41), 2.0)

@@ -79,6 +79,7 @@ def test_values_are_even_within_their_cells(low, high, expected):
     assert estimated(CELLS, WEIGHTS).probability(low, high).value == pytest.approx(expected, abs=1e-15)
 
 
+@pytest.mark.slow
 @given(estimates(), st.floats(0.001, 0.999))
 @settings(max_examples=60)
 def test_a_quantile_is_where_the_distribution_function_reaches_its_level(found, level):
@@ -92,6 +93,7 @@ def test_a_quantile_is_where_the_distribution_function_reaches_its_level(found, 
     )
 
 
+@pytest.mark.slow
 @given(estimates(), st.floats(0.01, 0.99))
 @settings(max_examples=60)
 def test_a_quantiles_interval_holds_what_the_probabilities_allow(found, level):

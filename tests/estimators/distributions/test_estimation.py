@@ -180,6 +180,7 @@ def _ends(estimate):
 
 @pytest.mark.parametrize("method", DISTRIBUTION_METHODS)
 class TestDegenerate:
+    @pytest.mark.slow
     def test_one_cell_has_all_the_mass(self, method):
         """There is nothing to estimate, and no scatter."""
         found = estimate_distribution(COUNTS, method=method, grid=InputGrid.equal_cells(0.0, 10.0, 1))
@@ -299,6 +300,7 @@ def test_a_service_without_reports_is_refused():
         estimate_distribution(counts)
 
 
+@pytest.mark.slow
 def test_grids_that_disagree_are_refused_unless_cells_are_given():
     """Knots of one table that the finest lacks."""
     chosen = [Service("a", square_wave(KNOTS, 1.0)), Service("b", square_wave(np.linspace(0, 10, 8), 1.0))]

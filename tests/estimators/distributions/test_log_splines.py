@@ -34,6 +34,7 @@ def test_the_bend_is_that_of_integrated_brownian_motion(order):
     assert steps @ spread @ steps == pytest.approx(averaged * (h / length) ** (2 * order - 1), rel=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_finer_grids_and_other_units_change_nothing(order):
     """The covariance at the same places of cells twice as many, and of a domain elsewhere."""

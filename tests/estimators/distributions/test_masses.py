@@ -48,6 +48,7 @@ def test_a_density_has_no_masses():
         assert found.probability(0.0, 2.0).value == pytest.approx(sum(weights[:2]) + weights[2] / 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "cells"), [("em", None), ("mr", None), ("smooth", None), ("smooth", 32)])
 def test_any_at_all_is_a_question_with_an_answer(method, cells):
     """One of a hundred: right above zero was .9999997 of everybody. Where it may stand no report tells."""

@@ -33,6 +33,7 @@ def three_services(n: int) -> ReportCounts:
     return ReportCounts.from_outputs(services, np.where(missing, -1, outputs))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 30, 5000])
 def test_weights_are_positive_and_sum_to_one(n):
     """From one user on; so does every draw, and shares of fits too."""
@@ -45,6 +46,7 @@ def test_weights_are_positive_and_sum_to_one(n):
     assert found.decrement < 1e-5
 
 
+@pytest.mark.slow
 def test_loglik_and_certificate_are_those_of_the_weights():
     """Recomputed; neither has a penalty in it."""
     counts, grid = counted(3000, 2), InputGrid.knots(KNOTS)
@@ -54,6 +56,7 @@ def test_loglik_and_certificate_are_those_of_the_weights():
     assert fit.certificate == pytest.approx(likelihood.gradient(mixed).max() - 1.0, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_masses_whose_mode_is_not_found_are_left_out(monkeypatch):
     """Some reports on spiky columns had none at all for all masses at once, and no estimate with it."""
 
@@ -66,6 +69,7 @@ def test_masses_whose_mode_is_not_found_are_left_out(monkeypatch):
     assert found.fit.weights.sum() == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_smooth_sets_show_no_spikes():
     """Beta(2, 5) had a mass at a quarter or a fifth in two of these collections, of little evidence."""
     for seed in (5, 7):
@@ -104,6 +108,7 @@ def test_twice_the_cells_change_next_to_nothing(seed):
     assert errors[0] == pytest.approx(errors[2], rel=0.04)
 
 
+@pytest.mark.slow
 def test_the_estimate_does_not_hang_on_the_number_of_draws():
     """It is the posterior's average: 600 draws or 610 are of the same chains, and it moves by 1% of its own doubt."""
     counts, grid = counted(3000, 2), InputGrid.knots(KNOTS)
@@ -125,6 +130,7 @@ def test_many_rows_are_fitted_as_few_are(monkeypatch):
     assert held.decrement < 1e-5
 
 
+@pytest.mark.slow
 def test_of_many_rows_second_derivatives_are_taken_a_dozen_times(monkeypatch):
     """They are what takes time with many users; four times as many were, most at the first fit, to a part of them."""
     asked, taken = [], MixtureLikelihood.information
@@ -135,6 +141,7 @@ def test_of_many_rows_second_derivatives_are_taken_a_dozen_times(monkeypatch):
     assert len(asked) <= 16
 
 
+@pytest.mark.slow
 def test_the_average_is_by_evidence():
     """Shares are the evidences' exponentials; fits far behind are left out."""
     counts, grid = counted(2000, 3), InputGrid.knots(KNOTS)
@@ -155,6 +162,7 @@ def test_the_same_reports_give_the_same_estimate():
     assert np.array_equal(first.draws, again.draws)
 
 
+@pytest.mark.slow
 def test_progress_counts_sets_of_masses():
     """Without masses first; of at most nine sets."""
     seen = []
@@ -185,6 +193,7 @@ def failing(*_: object, **__: object) -> None:
     raise SolverError("the log-density fit has not converged in 102 evaluations: use method em")
 
 
+@pytest.mark.slow
 def test_unlikely_fits_without_a_mode_are_left_out(monkeypatch):
     """An average of those that are left; none where it is the likeliest that have no mode."""
     fitted, grid = module.refit, InputGrid.knots(KNOTS)

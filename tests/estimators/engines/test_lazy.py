@@ -39,6 +39,7 @@ def told(counts: ReportCounts) -> list[tuple[Any, ...]]:
     return [(group.services, group.outputs.tolist(), group.counts.tolist()) for group in counts.groups]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("tables", [[WIDE], [WIDE, NARROW, WIDE]], ids=["one", "three"])
 def test_every_engine_counts_users_alike(engine, tables):

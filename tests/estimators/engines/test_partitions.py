@@ -32,6 +32,7 @@ def secret(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_every_kind_of_part_draws_the_reports_of_all_together_and_again(secret):
     expected = KeyedReports(TABLE, read_secret(secret), column="x").sample_index(PEOPLE["user"], PEOPLE["x"]).tolist()
     task = partial(perturb_partition, mechanism=TABLE, secret=secret, column="x", key="user")

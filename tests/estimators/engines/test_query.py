@@ -39,6 +39,7 @@ def same(left: ReportCounts, right: ReportCounts) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("mechanisms", [[WIDE], [WIDE, NARROW], [WIDE] * 25], ids=["one", "two", "two words"])
 def test_the_answer_is_what_count_counts(mechanisms, dialect):

@@ -23,6 +23,7 @@ def tally(mechanism, reports) -> Counter:
     return Counter(mechanism.to_text(reports))
 
 
+@pytest.mark.slow
 @given(seeds)
 def test_every_report_is_counted_once(seed):
     """Texts of reports, counted one by one, whatever the mechanism."""

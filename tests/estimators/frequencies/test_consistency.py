@@ -73,6 +73,7 @@ def test_base_cut_with_a_threshold_keeps_what_is_above_it():
     np.testing.assert_array_equal(base_cut([0.3, -0.4], threshold=0.0), [0.3, 0.0])
 
 
+@pytest.mark.slow
 @given(seeds, st.integers(1, 12))
 def test_iiw_is_the_filter_by_its_definition(seed, iterations):
     """Every wave by sums of cosines and sines, filtered one by one."""
@@ -107,6 +108,7 @@ def test_iiw_keeps_the_sum(seed):
     assert iiw(noisy, 0.1).sum() == pytest.approx(noisy.sum(), abs=1e-12 * (1 + np.abs(noisy).sum()))
 
 
+@pytest.mark.slow
 def test_iiw_lowers_the_error_where_frequencies_are_smooth_and_raises_it_where_one_stands_out():
     """Sums of squares over 200 draws of noise, paired: what the filter is for, and what it is not for."""
     rng = np.random.default_rng(5)

@@ -54,6 +54,7 @@ def test_variances_and_covariances_are_those_of_decoded_reports(seed):
     np.testing.assert_allclose(decoder.variances(frequencies), np.diag(expected), atol=1e-8 * scale)
 
 
+@pytest.mark.slow
 @given(seeds)
 def test_noise_is_the_variance_for_a_category_that_nobody_has(seed):
     mechanism = any_mechanism(np.random.default_rng(seed))

@@ -210,6 +210,7 @@ def test_maximum_likelihood_and_the_unbiased_estimate_scatter_alike_inside_the_s
     np.testing.assert_allclose(mle.covariance, unbiased.covariance, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_merged_categories_share_their_weight():
     """Twenty categories that nobody has come out as groups with one frequency and one standard error."""
     truth = np.concatenate([[0.7, 0.3], np.zeros(20)])

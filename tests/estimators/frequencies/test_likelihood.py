@@ -29,6 +29,7 @@ def rows_of(likelihood) -> np.ndarray:
     return np.stack([likelihood.mix(unit) for unit in np.eye(likelihood.n_components)], axis=1)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_rows_are_the_reports_probabilities_up_to_a_factor(seed, packed):
     """Every report there is, as a full matrix and as packed bits."""

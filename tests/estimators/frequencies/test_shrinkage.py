@@ -35,6 +35,7 @@ def test_estimates_far_below_zero_are_zero():
     assert found.sum() == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["alike", "sparse", "few"])
 def test_errors_are_far_below_those_of_the_projection_where_many_are_alike_or_nothing(kind):
     """A hundred categories, one standard error each; the same noise for both."""

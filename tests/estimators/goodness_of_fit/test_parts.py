@@ -141,6 +141,7 @@ def test_sums_of_bits_fit_the_budget_that_they_were_drawn_at_and_no_other():
     assert fit_p_value(other) < 1e-10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "protected"), [(key_value_unary, False), (key_value_unary, True), (key_value_response, False)]
 )

@@ -150,6 +150,7 @@ def test_padding_scales_what_is_held():
     np.testing.assert_allclose(found.value[:2], [0.25, 0.75], atol=0.05)
 
 
+@pytest.mark.slow
 def test_reduction_merges_values_and_never_the_absence_of_the_key():
     """A rare value among sixteen cells is spread over its neighbours; the share of others stays a component."""
     made = key_value_unary(LABELS, piecewise(np.linspace(0, 1, 17), 1.0), 1.0, padding=0)

@@ -141,6 +141,7 @@ class TestParticipation:
         assert two.chi_square == pytest.approx(welch.statistic**2)
         assert two.p == pytest.approx(stats.chi2.sf(two.chi_square, 1))
 
+    @pytest.mark.slow
     def test_alike_users_are_seldom_doubted_and_unlike_ones_are(self):
         """Of 100 collections of 400 users some 5%; where only high values go to the good service all of 5."""
         rng = np.random.default_rng(22)
@@ -173,6 +174,7 @@ class TestParticipation:
 
 
 class TestUsers:
+    @pytest.mark.slow
     @pytest.mark.parametrize(("method", "alike"), [("ua", False), ("population", False), ("population", True)])
     def test_the_error_is_that_about_the_mean_of_fixed_users(self, method, alike):
         """Budgets at which the values scatter as much as the noise: half the population's error would show."""

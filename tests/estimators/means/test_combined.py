@@ -298,6 +298,7 @@ def test_a_prior_given_is_used_and_spares_the_split():
     assert scaled == at_the_left
 
 
+@pytest.mark.slow
 def test_a_prior_given_to_uwa_is_that_of_every_user():
     """Instead of Algorithm 1's uniform one."""
     counts, decoders, prior = some_counts(), plain_decoders(SERVICES), np.random.default_rng(3).dirichlet(np.ones(9))

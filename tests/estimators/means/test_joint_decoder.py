@@ -59,6 +59,7 @@ def test_it_solves_the_quadratic_program(seed):
         np.testing.assert_allclose(mine - mine[0], theirs - theirs[0], atol=1e-4 * np.abs(theirs - theirs[0]).max())
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.integers(0, 10_000), st.sets(st.integers(0, 3), min_size=1))
 def test_it_is_unbiased_and_never_worse_than_constant_weights(seed, chosen):

@@ -116,6 +116,7 @@ def test_variances_of_cells_are_averages_over_them(table):
         assert one == pytest.approx(known_variance(table, points).mean(), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_file_of_one_service_has_the_raw_mean_of_its_reports(tmp_path):
     for table in TABLES:
         reports = table.sample(np.linspace(-2, 6, 300), np.random.default_rng(3))

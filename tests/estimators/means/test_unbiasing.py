@@ -29,6 +29,7 @@ def randomised_response(knots: np.ndarray, epsilon: float) -> TabulatedMechanism
 
 
 class TestAffine:
+    @pytest.mark.slow
     @settings(deadline=None)
     @given(st.integers(2, 9), st.floats(0.1, 5), st.floats(-1e4, 1e4), st.floats(1e-3, 1e3))
     def test_randomised_response_shrinks_towards_its_middle(self, n, epsilon, low, width):
@@ -109,6 +110,7 @@ class TestDecoder:
         np.testing.assert_allclose(np.delete(optimal_decoder(wider), 2), optimal_decoder(table))
         assert optimal_decoder(wider)[2] == 0.0
 
+    @pytest.mark.slow
     @settings(deadline=None)
     @given(st.floats(-1e3, 1e3), st.floats(1e-3, 1e3))
     def test_another_unit_of_the_inputs_only_rescales(self, shift, scale):

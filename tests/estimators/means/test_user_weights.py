@@ -128,6 +128,7 @@ def test_forty_reports_of_large_budgets_do_not_underflow():
     assert values_of(group, services, InputGrid.knots([-1.0, 0.0, 1.0])) == pytest.approx(0.0, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_many_reports_of_many_outputs_do_not_underflow():
     """160 reports of about 200 outputs each have a probability of 1e-368, for every input alike."""
     table = piecewise(np.linspace(-1, 1, 129), 0.5)

@@ -60,6 +60,7 @@ def test_expected_products_of_scores_are_those_of_many_reports(level_epsilon):
     np.testing.assert_allclose(derivatives(seen, shares, weights).scores, expected, atol=0.01 * expected.max())
 
 
+@pytest.mark.slow
 def test_one_level_that_everybody_chose_has_its_own_intervals():
     """Those of its table's reports alone."""
     mechanism, rng = made(square_wave, None), np.random.default_rng(3)

@@ -208,6 +208,7 @@ def test_standard_errors_are_the_scatter_of_the_maxima(family):
         assert (away < 4.5 * spread / np.sqrt(repetitions // 2)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", [basic_rappor, categorical_grr])
 def test_the_covariance_is_that_of_the_fits_derivative_in_the_counts(family):
     """The delta method by refitting with a little more or less of every pair gives the same, few users as there are."""

@@ -64,6 +64,7 @@ FREQUENCIES = np.array([0.4, 0.4])
 MEANS = np.array([10 * 0.15 / 0.4, 10 * 0.35 / 0.4])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("unary", "protection"), CASES)
 @pytest.mark.parametrize(("family", "knots"), [(duchi, 2), pytest.param(grr, 4, marks=pytest.mark.nightly)])
 def test_expected_counts_give_the_truth_back(unary, protection, family, knots):
@@ -81,6 +82,7 @@ def test_expected_counts_give_the_truth_back(unary, protection, family, knots):
         np.testing.assert_allclose(fit.value, MEANS, atol=2e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("unary", "protection"), CASES)
 @pytest.mark.parametrize(("family", "knots"), [(duchi, 2), (grr, 4)])
 def test_standard_errors_are_those_of_the_law(unary, protection, family, knots):

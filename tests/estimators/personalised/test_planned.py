@@ -51,6 +51,7 @@ def test_one_level_alone_is_its_own_oracle():
     assert auem_variance(mechanism, [1, 0], FREQUENCIES, target="users") == pytest.approx(alone)
 
 
+@pytest.mark.slow
 def test_repetitions_scatter_as_planned():
     """Estimates of 300 groups of 5,000 users."""
     mechanism, rng = personalised(categorical_grr, epsilons=(1.0, 2.0), level_epsilon=2.0), np.random.default_rng(1)

@@ -22,6 +22,7 @@ def _steps(patch: StepPatch) -> dict[str, Any]:
     return dict(zip(("values", "edges", "baseline"), patch.get_data(), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", sorted(NAMES.keys() - {"ems"}))
 def test_it_draws_the_density_and_its_band(method):
     """Weights over the widths of their cells, between their ends; the mean's line at the mean."""

@@ -32,6 +32,7 @@ def test_a_label_is_drawn_by_a_font_that_has_its_letters():
     assert font_manager.get_font(path).get_char_index(ord(ELSEWHERE))
 
 
+@pytest.mark.slow
 def test_what_no_font_has_is_said_in_one_line_and_drawn_without_warnings(monkeypatch, tmp_path):
     usual = [font for font in font_manager.fontManager.ttflist if font.name == "DejaVu Sans"]
     monkeypatch.setattr(font_manager.fontManager, "ttflist", usual)
@@ -42,6 +43,7 @@ def test_what_no_font_has_is_said_in_one_line_and_drawn_without_warnings(monkeyp
     assert (tmp_path / "cities.png").stat().st_size > 1000
 
 
+@pytest.mark.slow
 def test_titles_and_notes_in_wide_letters_stay_inside():
     axes = new_axes()
     add_title(axes, "東京" * 60)

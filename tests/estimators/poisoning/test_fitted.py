@@ -35,6 +35,7 @@ def expected_shares():
     return weights / weights.sum() @ TABLE.probabilities
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["em", "ems"])
 def test_the_largest_change_of_the_mean_is_that_of_refits(name):
     """A millionth of the users moved between every pair of some outputs, at a smooth distribution of a billion."""
@@ -77,6 +78,7 @@ def test_of_the_smooth_fit_it_is_that_of_refits():
     assert found.times_n[0] == pytest.approx(actual, rel=0.25)
 
 
+@pytest.mark.slow
 def test_any_functional_has_one():
     base = counted(expected_shares())
     estimate = estimate_distribution(base, method="em", certificate=1e-13)

@@ -58,6 +58,7 @@ def test_fresh_reports_of_other_values_are_refused_where_reports_tell_that():
     require_refusal(joined(TABLES["duchi and piecewise"], rng.beta(0.5, 0.5, (2, 20_000)) * 80, rng))
 
 
+@pytest.mark.slow
 def test_one_service_of_three_is_enough_to_be_refused():
     rng = np.random.default_rng(4)
     values, others = rng.beta(2, 5, (2, 4_000)) * 80

@@ -59,6 +59,7 @@ def test_the_likelihood_is_that_of_pooled_reports_divided_by_their_worth():
     assert found.loglik(found.mix(even)) == pytest.approx(whole.loglik(whole.mix(even)) / worth)
 
 
+@pytest.mark.slow
 def test_a_week_that_is_sent_four_times_says_what_it_says_once():
     rng = np.random.default_rng(6)
     first = outputs_of(rng.beta(2, 5, 2_000), rng)
@@ -82,6 +83,7 @@ def test_the_estimate_is_the_average_of_the_files_distributions_weighed_by_repor
     assert found.rounds["week 1"].mean().value == pytest.approx(0.75, abs=0.01)
 
 
+@pytest.mark.slow
 def test_tables_of_two_versions_are_averaged_not_multiplied():
     rng = np.random.default_rng(8)
     tables = [square_wave(KNOTS, 4.0), square_wave(KNOTS, 3.0)]

@@ -22,6 +22,7 @@ def test_codes_are_the_positions_of_the_labels(labels, data):
     assert codes.tolist() == [place[value] for value in values]
 
 
+@pytest.mark.slow
 @given(LABELS, st.lists(st.text(st.characters(exclude_characters="\0"), max_size=3), min_size=1))
 def test_unknown_values_are_counted_and_the_first_is_named(labels, values):
     """Wherever they would be sorted in; an empty text is unknown too."""

@@ -118,6 +118,7 @@ def test_levels_have_one_size_and_say_all_of_them_together():
     assert subsets_of_levels(range(41), [1.0])[0].same_law(subset_selection(range(41), 1.0))
 
 
+@pytest.mark.slow
 def test_blocks_of_users_change_nothing(monkeypatch):
     """Two users at a time, of eleven categories: sets of the right size that hold the own one as often as they must."""
     made, codes = subset_selection(range(11), 1.0), np.arange(3000) % 11

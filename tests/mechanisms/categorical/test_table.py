@@ -53,6 +53,7 @@ def tables():
     return shapes.map(build)
 
 
+@pytest.mark.slow
 @given(tables())
 def test_rounding_errs_towards_privacy(matrix):
     """At the very log-ratio that the doubles have, whichever way that was rounded."""

@@ -34,6 +34,7 @@ class TestBernoulli:
         assert bernoulli(numerator, len(drawn), words).tolist() == [int(one) for one in expected]
         assert words.used == -(-len(drawn) // 4) + ties
 
+    @pytest.mark.slow
     @given(st.integers(1, D - 1))
     def test_the_chance_is_the_numerator_exactly(self, numerator):
         """leading / 2^16 + following / 2^64, which the tie branch adds up to: asked for by bisection."""
@@ -181,6 +182,7 @@ def test_reports_that_there_are_not_are_refused(reports, message):
         optimised_unary(range(11), 1.0).checked_reports(reports)
 
 
+@pytest.mark.slow
 def test_a_listing_of_more_than_a_million_reports_is_refused():
     assert len(basic_rappor(range(20), 1.0).all_reports()) == 2**20
     with pytest.raises(InputError, match="listed for at most 20 categories, got 21"):

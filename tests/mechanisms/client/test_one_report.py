@@ -55,6 +55,7 @@ TELLING = {domain: make_exact(grr(domain, 15.9)).mechanism for domain in ((0.0, 
 """At an end, such a table says the other one once in 8 million times."""
 
 
+@pytest.mark.slow
 @given(st.floats(allow_nan=False), st.sampled_from(list(TELLING)))
 def test_any_value_is_in_the_domain_before_it_is_asked(value, domain):
     """So values outside, infinite ones too, report as the ends do."""

@@ -58,6 +58,7 @@ def test_a_design_keeps_its_variances_and_is_proved(domain, epsilon):
     )
 
 
+@pytest.mark.slow
 def test_a_worst_case_design_has_a_floor_form_too():
     """Its prior is the least favourable one, its rows are windows as well."""
     table = design(prior_on(DOMAINS["many"]), 1.0, objective=WorstCase()).mechanism
@@ -100,6 +101,7 @@ def test_outputs_that_fall_on_one_place_are_one():
     )
 
 
+@pytest.mark.slow
 def test_short_digits_are_kept_only_where_they_do():
     """At a large budget a report off by 2^-33 of the spread costs much, and places have all their digits."""
     few, many = (floor_form(design(prior_on(DOMAINS["many"]), epsilon).mechanism) for epsilon in (1.0, 16.0))
@@ -136,6 +138,7 @@ def with_nothing_common() -> TabulatedMechanism:
     return TabulatedMechanism.from_points([0.0, 1.0], [0.0, 1.0], [[1.0, 0.0], [0.0, 1.0]], 1.0, provenance=claims)
 
 
+@pytest.mark.slow
 def test_a_domain_that_doubles_hardly_tell_apart_is_refused():
     """Reports are off by 1e-9 at 1.6e7, and at a budget of 16 that is more than a millionth of their variance.
 

@@ -58,6 +58,7 @@ def test_families_become_exact_and_keep_outputs_means_and_variances(name, epsilo
     assert not verify(table).failures
 
 
+@pytest.mark.slow
 @given(
     data=st.data(),
     n=st.integers(2, 6),
@@ -112,6 +113,7 @@ def test_densities_that_differ_between_rows_become_points_of_the_same_mean_at_a_
     np.testing.assert_allclose(made.mechanism.knot_variances, before.knot_variances, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_tight_table_is_stretched_by_a_hair_and_keeps_its_means():
     """Two hundred outputs at epsilon 0.001 leave no room in the boxes; 4e-9 of the variance buys it."""
     before = FAMILIES["ptt"](np.linspace(0.0, 1.0, 101), 0.001)

@@ -42,6 +42,7 @@ def test_a_truncated_file_is_refused(tmp_path, suffix, share):
         load_table(path, allow_unproved=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".json", ".npz"])
 def test_a_flipped_bit_anywhere_is_refused_or_harmless(tmp_path, suffix):
     """Harmless are bits that no reader looks at, such as a zip's time stamps: the table is then the same."""

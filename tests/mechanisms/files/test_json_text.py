@@ -135,6 +135,7 @@ def test_everything_else_is_what_the_standard_library_reads(value):
     assert from_json(text.encode()) == json.loads(text)
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(alphabet='"\\[]{},:a€', max_size=6), max_size=6))
 def test_marks_inside_of_texts_are_not_counted(texts):
     """Wherever quotation marks and backslashes stand."""
@@ -180,6 +181,7 @@ def test_the_text_of_a_large_document_is_not_made(monkeypatch):
     assert len(made) < 12
 
 
+@pytest.mark.slow
 def test_a_device_without_end_is_refused(tmp_path):
     """No more is read of it than a text may have."""
     (tmp_path / "t.json").symlink_to("/dev/zero")

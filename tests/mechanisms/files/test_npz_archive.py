@@ -15,6 +15,7 @@ def opened(content: bytes, most: int = 8) -> NpzArchive:
     return NpzArchive(io.BytesIO(content), most)
 
 
+@pytest.mark.slow
 def test_arrays_come_back_in_shape_type_and_order():
     """Empty ones, matrices by rows and by columns, whole numbers, several blocks of them."""
     arrays = {
@@ -50,6 +51,7 @@ def test_numpy_reads_what_is_written_and_the_same_arrays_are_the_same_bytes():
     assert pack_arrays(arrays) == pack_arrays({name: array.copy() for name, array in arrays.items()})
 
 
+@pytest.mark.slow
 def test_a_check_sees_every_block_with_its_first_row_and_can_end_the_reading():
     """A gigabyte would not be unpacked for it."""
     array = np.arange(4 * BLOCK // 8).reshape(-1, 16)

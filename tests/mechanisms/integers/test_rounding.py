@@ -217,6 +217,7 @@ class TestMovingMeans:
         assert moved((50, 50, 50), 1000, least=(0, 0, 0), most=(99, 58, 52)) == [40, 58, 52]
         assert moved((50, 50, 50), -1000, least=(0, 47, 48), most=(53, 99, 99)) == [53, 49, 48]
 
+    @pytest.mark.slow
     @example(1095138, 4)  # twice 19 is the distance of two outputs
     @given(SEEDS, st.integers(1, 6))
     @settings(max_examples=200)

@@ -82,6 +82,7 @@ class TestBudget:
         assert largest <= made.largest_ratio <= exponential_below(1.0)
         assert 1.0 - made.max_log_ratio < 1e-12 * made.value.low.size
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("unary", [pytest.param(True, marks=pytest.mark.nightly), False])
     @given(seed=st.integers(0, 2**32 - 1), padding=st.integers(0, 2))
     @settings(max_examples=40, deadline=None)
@@ -207,6 +208,7 @@ class TestDraws:
         law = 0.75 * laws[0] + 0.25 * laws[1]
         assert stats.chisquare(seen, n * law / law.sum()).pvalue > RARE
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("unary", [True, False])
     def test_blocks_do_not_change_the_law(self, unary, monkeypatch):
         """Three reports at a time: each user's own place is shown as often as it should be."""

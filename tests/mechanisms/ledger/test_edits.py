@@ -271,6 +271,7 @@ def test_a_huge_file_is_refused_without_being_read(ledger):
     refusal(lambda: ledger.spent("ann"))
 
 
+@pytest.mark.slow
 def test_a_long_line_of_copies_is_refused_at_the_first(ledger):
     """A hundred thousand records that nobody sealed, all of one user."""
     edit(

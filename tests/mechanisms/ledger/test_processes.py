@@ -164,6 +164,7 @@ thread.join()
     assert ledger.spent("all children") == 1.0
 
 
+@pytest.mark.slow
 def test_a_fork_waits_for_the_report_that_is_being_written(ledger):
     """Else the child would take over locks that it does not have."""
     text = """
@@ -266,6 +267,7 @@ def test_ctrl_c_before_the_commit_books_nothing(ledger, monkeypatch, where):
     assert ledger.check() == 1
 
 
+@pytest.mark.slow
 def test_no_report_leaves_a_commit_that_fails(ledger):
     """The disk is full, in effect: files of this process must not grow; what was there stays."""
     first = ledger.report(TABLE, "ann", 0.0)
@@ -285,6 +287,7 @@ for user in ("ann", "bob"):
     assert ledger.report(TABLE, "ann", 0.0) == first
 
 
+@pytest.mark.slow
 def test_a_ledger_that_others_keep_to_themselves_is_named(ledger, monkeypatch):
     """After waiting, which is made short here, not for ever."""
     monkeypatch.setattr("optldp.mechanisms.ledger.file.WAIT_SECONDS", 0.05)

@@ -21,6 +21,7 @@ def around(edges: np.ndarray) -> np.ndarray:
     return np.tile(values, 1 + guide.BUCKETS_AN_EDGE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", SCALES)
 @given(steps=st.lists(st.sampled_from([0.0, 1e-12, 1e-3, 1.0, 7.0]), min_size=1, max_size=40), seed=st.integers(0, 99))
 def test_a_place_is_that_of_a_search_by_halving(scale, steps, seed):

@@ -42,6 +42,7 @@ def source(numbers):
     return lambda size: np.resize(np.array(numbers, dtype=np.uint64), size)
 
 
+@pytest.mark.slow
 @given(doubles, layouts, words)
 @example(1.0, [(1, False, False)] * 3, [2**64 - 1] * 6)
 @example(0.0, [(3, False, True), (2, False, True)], [0] * 6)
@@ -65,6 +66,7 @@ def own_doubles(low, high, j):
     return found
 
 
+@pytest.mark.slow
 @given(st.sampled_from(STARTS), layouts)
 def test_a_cell_is_refused_if_and_only_if_all_its_doubles_are_points(start, layout):
     """Counted one by one."""
@@ -77,6 +79,7 @@ def test_a_cell_is_refused_if_and_only_if_all_its_doubles_are_points(start, layo
         check_outputs(low, high)
 
 
+@pytest.mark.slow
 @given(doubles, st.floats(1e-320, 1e120), st.floats(1e-300, 1 - 2.0**-53), words, st.integers(1, 40))
 @example(1e100, 1e-300, 0.5, [0] * 6, 1)
 @example(0.1, 0.7, 1 - 2.0**-53, [0x5A5A5A5A5A5A5A5A] * 6, 1)

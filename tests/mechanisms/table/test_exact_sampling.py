@@ -129,6 +129,7 @@ def test_a_geometric_tail_has_the_law_of_its_ratio():
     assert stats.chisquare(counts, expected).pvalue > 1e-6
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(allow_nan=False), min_size=2, max_size=20))
 def test_bits_compare_as_their_doubles_do(values):
     """Infinities, subnormal numbers and both zeros included."""

@@ -77,6 +77,7 @@ def test_a_lattice_refuses_what_its_sampler_cannot_make(report):
     assert table.output_index([65.0, -65.0]).tolist() == [2, 0]
 
 
+@pytest.mark.slow
 @given(
     ratio=st.one_of(st.floats(1e-17, 1 - 2**-53), st.integers(1, 53).map(lambda bits: 1 - 2.0**-bits)),
     step=st.floats(1e-12, 1e6),

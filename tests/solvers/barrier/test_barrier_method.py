@@ -130,6 +130,7 @@ def test_what_is_lost_among_too_many_knots_is_solved_on_fewer_and_says_so(monkey
     assert best.bound == certified_bound(program, **best.multipliers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [30.0, 34.0, 300.0, 700.0])
 def test_budgets_beyond_doubles_have_an_honest_status(epsilon):
     """F is smaller than its own rounding there: no start, or none that leads anywhere, and no warning."""
@@ -150,6 +151,7 @@ def test_many_clustered_knots_without_windows_are_bounded_by_nothing_worse(monke
     assert best.bound <= best.value
 
 
+@pytest.mark.slow
 def test_who_watches_changes_nothing():
     x, p = np.linspace(-1, 1, 60), np.zeros(60)
     p[[0, -1]] = 0.5

@@ -115,6 +115,7 @@ def test_reports_that_tell_nothing_count_as_the_middle_of_what_the_mean_may_be()
     np.testing.assert_allclose(best.solution, 0.5 * (highest + lowest), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_table_made_for_least_error_has_no_better_decoder_than_its_outputs():
     """And any other table is worse, however it is read."""
     box, users = trusted(SKEWED, 2.0), 1000

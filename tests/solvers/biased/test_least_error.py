@@ -52,6 +52,7 @@ def agrees_with_cvxpy(program: ErrorProgram) -> None:
     assert found == pytest.approx(best.value, rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon", "users", "trust", "mirrored"),
     [(1.0, 1000, 2.0, False), (1.0, 10**8, 1.05, True), (3.0, 10, 1.3, False), (0.3, 10**5, 100.0, True)],
@@ -70,6 +71,7 @@ def test_cvxpy_finds_the_same_error_on_twenty_five_knots(seed):
     agrees_with_cvxpy(program_of(prior, float(epsilon), int(users), float(trust)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon", "users", "trust", "error", "bias", "cut"),
     [
@@ -92,6 +94,7 @@ def test_visits_to_the_doctor_err_as_a_conic_program_on_refined_outputs_found(ep
     assert (best.solution.clip.high + 1) * 38 == pytest.approx(cut, abs=1.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trust", [1.5, 20.0])
 def test_many_users_have_the_best_unbiased_table_for_the_worst_prior(trust):
     program = program_of(SKEWED, 1.0, 10**13, trust)
@@ -129,6 +132,7 @@ def test_ever_less_trust_ends_at_the_least_worst_case_of_as_many_users(users):
     assert found[2] == pytest.approx(limit.value, rel=3e-5)
 
 
+@pytest.mark.slow
 def test_no_budget_and_no_doubt_make_a_constant_report():
     """At the middle of what the mean may be; the error is what the prior leaves open."""
     program = program_of(SKEWED, 1e-4, 1000, 2.0)
@@ -154,6 +158,7 @@ def test_less_is_never_worse_than_the_unbiased_table_and_more_users_or_trust_nev
         assert found[10, trust] >= found[10**4, trust] * (1 - 1e-5)
 
 
+@pytest.mark.slow
 def test_a_long_tail_is_cut_and_the_rest_shifted_to_where_both_signs_of_the_bias_are_alike():
     prior = np.exp(-4 * np.linspace(0, 2, 25)) / np.exp(-4 * np.linspace(0, 2, 25)).sum()
     program = program_of(prior, 1.0, 10**4, 2.0)
@@ -172,6 +177,7 @@ def test_a_long_tail_is_cut_and_the_rest_shifted_to_where_both_signs_of_the_bias
     assert mirrored.low == pytest.approx(-clip.high, abs=1e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trust", [1.1, 3.0, 40.0])
 @pytest.mark.parametrize("users", [10, 10**4, 10**7])
 def test_both_signs_of_the_bias_bind_by_weights_that_the_worst_prior_tells(users, trust):
@@ -250,6 +256,7 @@ def test_values_that_nobody_has_are_no_obstacle(trust):
     assert checked(program_of(prior / prior.sum(), 1.0, 500, trust)).status is Status.OPTIMAL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon", "users", "trust"), [(1e-3, 10, 1.0), (0.05, 10**9, 2.0), (12.0, 1000, 2.0), (1.0, 10**15, 1e6)]
 )

@@ -110,6 +110,7 @@ def test_the_least_worst_error_of_a_biased_report_by_the_interior_point(epsilon,
     assert found.gap < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 1.0])
 @pytest.mark.parametrize("cone", [pure(61, 1.0), line(np.linspace(-1, 1, 61), 10.0)], ids=["pure", "line"])
 def test_dozens_of_values_are_proved_to_a_millionth(cone, share):

@@ -134,6 +134,7 @@ def test_a_table_that_tells_nothing_has_infinite_error():
     assert FrequencyProgram([0.5, 0.5], 3.0).error(np.full((2, 2), 0.5)) == math.inf
 
 
+@pytest.mark.slow
 def test_every_pattern_but_one_is_enumerated_once():
     """The all-E pattern is the all-1 pattern again."""
     marks = np.hstack(list(all_marks(15)))

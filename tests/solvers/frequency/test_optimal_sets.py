@@ -61,6 +61,7 @@ def test_a_uniform_prior_leads_to_subset_selection(size, epsilon):
     assert found.bound <= expected * (1 + 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1.0, 4.0])
 def test_subset_selection_lies_between_error_and_bound_of_many_categories(epsilon):
     """Thirty categories, where the certificate is the relaxation's and patterns come from ascents."""
@@ -96,6 +97,7 @@ def test_group_terms_close_what_pairs_leave_open():
     assert len(found.multipliers["certificate"].levels) > 0
 
 
+@pytest.mark.slow
 @given(st.integers(2, 7), st.floats(0.2, 4.0), st.integers(0, 2**32 - 1))
 @settings(max_examples=25, deadline=None)
 def test_tables_keep_the_ratio_and_the_rows(size, epsilon, seed):
@@ -154,6 +156,7 @@ def test_warner_s_response_is_optimal_for_two_categories():
         assert solve_frequency(prior, math.e, tolerance=1e-6).value == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_the_number_of_columns_is_kept_and_costs_error_alone():
     """Fewer columns than the optimum would like: the gap is open and says so."""
     prior = np.full(24, 1 / 24)

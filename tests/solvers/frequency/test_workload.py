@@ -63,6 +63,7 @@ def test_a_histogram_is_the_frequency_program_without_sampling():
     assert mine.value == pytest.approx(theirs.value - (1 - SKEWED @ SKEWED), rel=1e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("queries", [np.tri(20), np.kron(np.eye(4), np.ones((1, 5)))], ids=["prefix", "classes"])
 def test_no_private_table_is_below_the_bound(queries):
     prior = RNG.dirichlet(np.ones(20))

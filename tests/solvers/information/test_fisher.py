@@ -21,6 +21,7 @@ def importances(size, rng):
     return [None, cumulative_importance(np.linspace(0, 1, size)), half @ half.T + np.eye(size)]
 
 
+@pytest.mark.slow
 @given(st.integers(2, 8), st.floats(0.3, 4.0), SEEDS)
 def test_the_trace_is_that_of_the_inverse_information_on_the_simplex(size, epsilon, seed):
     """The information of n - 1 free frequencies, inverted numerically, and mapped back to all n."""

@@ -24,6 +24,7 @@ from ..information_oracle import (
 SEEDS = st.integers(0, 2**32 - 1)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.integers(2, 10), st.floats(0.05, 7.0), SEEDS)
 def test_the_optimum_is_that_of_all_patterns_by_highs(size, epsilon, seed):
@@ -87,6 +88,7 @@ def test_small_masses_let_the_bound_of_all_priors_be_reached():
     assert found.status is Status.OPTIMAL
 
 
+@pytest.mark.slow
 def test_tables_keep_the_ratio_and_the_rows_and_repeat():
     prior = 0.8 ** np.arange(24)
     one, other = (solve_information(prior / prior.sum(), math.exp(3), tolerance=1e-3) for _ in range(2))

@@ -16,6 +16,7 @@ def table_of(program, tiling):
     return program.patterns(tiling.marks) * tiling.weights
 
 
+@pytest.mark.slow
 @given(st.integers(2, 12), st.floats(0.05, 7.0), st.integers(0, 2**32 - 1))
 def test_no_table_of_intervals_tells_more(size, epsilon, seed):
     """HiGHS over all intervals, and the certificate."""

@@ -47,6 +47,7 @@ def test_a_table_made_for_the_cuts_is_far_shorter_than_the_square_wave():
     assert asked.alone() < found.bound <= found.value
 
 
+@pytest.mark.slow
 def test_any_departures_prove_a_bound_for_intervals_of_values():
     asked, rng = program(), np.random.default_rng(1)
     tables = [square_wave(np.linspace(0, 1, SIZE), 1.0).probabilities, solve_lengths(asked).solution]
@@ -57,6 +58,7 @@ def test_any_departures_prove_a_bound_for_intervals_of_values():
     assert certified_length_bound(asked, length_certificate(asked, tables[1], np.ones(SIZE - 1))) > 0.5 * least
 
 
+@pytest.mark.slow
 def test_the_largest_length_is_made_smaller_than_by_the_mean_of_all():
     even = solve_lengths(program())
     worst = program(weights=np.ones(SIZE - 1), worst=True)

@@ -17,6 +17,7 @@ def skewed(n: int) -> tuple[np.ndarray, np.ndarray]:
     return knots, weights / weights.sum()
 
 
+@pytest.mark.slow
 def test_levels_that_are_not_tied_come_near_what_each_would_choose():
     """The optimum of each with free outputs, weighted by the shares."""
     program, found = solve_levels_freely(*skewed(7), RATIOS, SHARES, math.inf)
@@ -26,6 +27,7 @@ def test_levels_that_are_not_tied_come_near_what_each_would_choose():
     assert np.array_equal(found.solution.shape, (2, 7, program.outputs.size))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leakage", [0.2, 0.8, 2.0])
 def test_tied_levels_are_no_worse_than_on_a_fine_grid(leakage):
     """401 equal steps over twice the least reach."""

@@ -14,6 +14,7 @@ EXACT = 1e-12
 """Agreement, relative to the largest entry, of products summed in another order."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("many_rows", [1, 1000])
 @given(seed=st.integers(0, 2**32 - 1), per_row=st.booleans())
 def test_packed_bits_multiply_as_the_matrix_does(many_rows, seed, per_row):

@@ -27,6 +27,7 @@ def objective(likelihood: DenseLikelihood, model: LogLinear, z: np.ndarray) -> f
     return likelihood.loglik(likelihood.mix(model.weights(z))) - float(z @ z) / 2
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=30, deadline=None)
 def test_no_optimiser_gains_on_the_mode(seed):

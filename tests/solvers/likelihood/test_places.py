@@ -18,6 +18,7 @@ def matrix_of(symbols, ratios, neutral):
     return np.array(rows)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_products_are_those_of_the_matrix(seed, neutral):
     """Up to five places of four symbols, one to three components each, rows that repeat and counts of zero."""
@@ -35,6 +36,7 @@ def test_products_are_those_of_the_matrix(seed, neutral):
     np.testing.assert_allclose(likelihood.curvature(values), (matrix.T * values) @ matrix, rtol=EXACT)
 
 
+@pytest.mark.slow
 def test_both_ways_of_fitting_reach_the_same_maximum():
     """The interior point uses the curvature, EM does not."""
     rng = np.random.default_rng(1)

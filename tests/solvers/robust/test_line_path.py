@@ -50,6 +50,7 @@ def test_the_least_worst_case_is_closed_at_usual_budgets(no_other_path, knots, e
     assert best.gap <= 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
 def test_a_problem_that_is_hardly_asymmetric_has_the_same_optimum(epsilon):
     """One knot moved by 1e-9 is too far for the half that says all."""
@@ -62,6 +63,7 @@ def test_a_problem_that_is_hardly_asymmetric_has_the_same_optimum(epsilon):
     assert bounds[0] == pytest.approx(bounds[1], rel=2e-5)
 
 
+@pytest.mark.slow
 def test_what_it_returns_is_a_mixture_with_the_prior():
     found = solve_on_the_line(KNOTS, STEEP, np.e, 0.25, 1e-5, silent)
     assert found is not None
@@ -69,6 +71,7 @@ def test_what_it_returns_is_a_mixture_with_the_prior():
     assert found.weights.sum() == pytest.approx(1, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_where_it_is_lost_the_other_path_is_taken(monkeypatch):
     best = solve_minimax(KNOTS, np.e)
     monkeypatch.setattr(minimax, "solve_on_the_line", lambda *_: None)

@@ -67,6 +67,7 @@ def test_highs_on_the_same_outputs_finds_no_better_and_on_a_fine_grid_neither(ep
     assert best.bound <= on_grid <= best.value * 1.003
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
 def test_the_least_favourable_prior_is_no_easier_when_known(epsilon):
     """Saddle point: the best expected variance under it is the minimax; under any other prior it is no more."""
@@ -151,6 +152,7 @@ def test_extreme_budgets_give_a_feasible_mechanism_and_an_honest_status(epsilon,
     assert checked(plain(epsilon, share)).gap < gap
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.02, 0.05, 0.06])
 def test_small_budgets_at_many_knots_are_solved(epsilon):
     """Their outputs crowd around two points, where the squares of the offsets are nearly a line in them."""

@@ -116,6 +116,7 @@ def test_every_prior_is_the_minimax(epsilon):
         assert best.value == pytest.approx(minimax.value, rel=3e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("radius", [1e-10, 1e-7])
 def test_next_to_no_room_is_the_optimum_for_the_prior(radius):
     known = solve_unbiased(KNOTS, SLOPE, np.e)
@@ -209,6 +210,7 @@ def test_a_step_that_is_not_finite_is_the_last(monkeypatch, priors: PriorSet):
     assert (best.status, best.steps) == (Status.GAP_OPEN, 1)
 
 
+@pytest.mark.slow
 @TWO_SETS
 def test_a_step_that_fails_ends_the_path_at_the_last_good_point(monkeypatch, priors: PriorSet):
     taken = []

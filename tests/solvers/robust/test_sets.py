@@ -42,6 +42,7 @@ def distance(priors: PriorSet, q: np.ndarray) -> float:
     return float(max((priors.low - priors.matrix @ q).max(), (priors.matrix @ q - priors.high).max()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 2**32 - 1))
@@ -67,6 +68,7 @@ def test_no_member_has_more_and_the_bound_is_on_the_safe_side(kind, seed):
         assert member @ values <= bound * (1 + 1e-9 * (kind == "band"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 2**32 - 1))

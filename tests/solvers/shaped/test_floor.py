@@ -31,6 +31,7 @@ def random_floor(seed: int) -> tuple[PieceFloor, float]:
     return PieceFloor.of_windows(ends[::2], ends[1::2], share / share.sum() * rng.uniform(1.05, 8), ratio), ratio
 
 
+@pytest.mark.slow
 @given(seed=SEEDS)
 def test_rows_sum_to_one_around_their_knots_within_the_ratio(seed):
     floor, ratio = random_floor(seed)
@@ -44,6 +45,7 @@ def test_rows_sum_to_one_around_their_knots_within_the_ratio(seed):
     assert (high[:-1] <= low[1:] + 1e-12 * scale).all()
 
 
+@pytest.mark.slow
 @given(seed=SEEDS)
 def test_a_window_holds_the_same_floor_mass_wherever_it_is(seed):
     floor, ratio = random_floor(seed)
@@ -55,6 +57,7 @@ def test_a_window_holds_the_same_floor_mass_wherever_it_is(seed):
     assert (found.left <= found.right).all()
 
 
+@pytest.mark.slow
 @given(seed=SEEDS)
 def test_points_give_the_rows_that_window_rows_finds(seed):
     rng = np.random.default_rng(seed)

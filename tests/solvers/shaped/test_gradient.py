@@ -21,6 +21,7 @@ def wide_floor(seed: int) -> tuple[PieceFloor, float]:
     return PieceFloor.of_windows(ends[::2], ends[1::2], rng.uniform(0.3, 2, m) + 1 / m, ratio), ratio
 
 
+@pytest.mark.slow
 @given(seed=SEEDS)
 def test_second_moments_are_those_of_the_rows(seed):
     floor, ratio = wide_floor(seed)
@@ -53,6 +54,7 @@ def test_derivatives_are_finite_differences(seed):
             np.testing.assert_allclose((ends[0] - ends[1]) / (2 * size), one, rtol=1e-3, atol=1e-4 * (1 + abs(one)))
 
 
+@pytest.mark.slow
 @given(seed=SEEDS, share=st.floats(0.1, 0.9))
 def test_second_moments_are_convex_in_the_masses(seed, share):
     floor, ratio = wide_floor(seed)

@@ -211,6 +211,7 @@ def test_the_end_knots_keep_multipliers_to_themselves():
     assert gap(program, best, rounding, (1e9,)) > 10 * gap(program, best, rounding)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "epsilon"), [("uniform", 4.0), ("exponential", 1.0), ("exponential", 4.0)])
 def test_another_margin_gains_little(name, epsilon):
     """The few that are tried lose at most a tenth of the gap to a search among a hundred."""

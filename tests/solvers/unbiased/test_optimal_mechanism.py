@@ -72,6 +72,7 @@ def test_the_reference_optima_come_out_to_six_digits(name, epsilon):
     assert len(best.solution.outputs) <= 34
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(PRIORS))
 def test_a_grid_of_outputs_is_no_better_and_not_much_worse(name):
     """HiGHS on 201 outputs, an optimum over fewer mechanisms."""
@@ -164,6 +165,7 @@ def test_knowing_which_of_two_priors_holds_is_worth_something(random_program, se
     assert mixed >= np.mean(optima) * (1 - 2e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1e-5, 1e-3, 10.0, 16.0])
 @pytest.mark.parametrize("name", list(PRIORS))
 def test_extreme_budgets_give_a_feasible_mechanism_and_an_honest_status(name, epsilon):
@@ -277,6 +279,7 @@ def test_a_malformed_program_is_refused():
         solve_unbiased(KNOTS, np.ones(17), np.e)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.5, 4.0])
 def test_a_floor_has_rows_of_the_optimum_and_its_bound(epsilon):
     """Rows made over it afterwards close the gap to the bound of its multipliers; who watches sees the bound rise."""

@@ -70,6 +70,7 @@ def test_nowhere_is_f_below_what_its_piece_cannot_fall_below(seed):
             assert float(truth) == pytest.approx(found.values(np.full(len(lower), y))[k], rel=0, abs=1e-13 * size)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(seed=SEEDS)
 def test_it_gives_up_a_few_roundings_of_what_f_is_made_of(seed):
@@ -82,6 +83,7 @@ def test_it_gives_up_a_few_roundings_of_what_f_is_made_of(seed):
     assert np.all(found.values(z) - found.lower() <= 1000 * UNIT * program.ratio * terms)
 
 
+@pytest.mark.slow
 def test_without_its_allowance_it_would_be_above_f(monkeypatch):
     """Somewhere among a hundred cases; so the first test can fail."""
     monkeypatch.setattr(module, "ROUNDINGS", 0)
@@ -95,6 +97,7 @@ def test_without_its_allowance_it_would_be_above_f(monkeypatch):
     assert above > 10
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(seed=SEEDS)
 def test_f_is_positive_beyond_its_reach(seed):
@@ -104,6 +107,7 @@ def test_f_is_positive_beyond_its_reach(seed):
         assert min(exact(program, lam, nu, y), exact(program, lam, nu, -y)) > 0
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(seed=SEEDS)
 def test_running_sums_are_exact_but_for_the_last_rounding(seed):

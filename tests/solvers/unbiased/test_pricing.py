@@ -33,6 +33,7 @@ def rounding(program: UnbiasedProgram, lam: np.ndarray, nu: np.ndarray, outputs:
     return 1e-14 * program.ratio * size.sum(0)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(seed=SEEDS)
 def test_no_search_finds_an_output_below_the_priced_minimum(random_program, seed):
@@ -95,6 +96,7 @@ def test_every_output_is_a_local_minimum(random_program, seed):
         assert np.all(column_values(program, lam, nu, beside) >= pricing.values - slack)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(seed=SEEDS)
 @example(seed=162).via("a search for roots that round away from far places")

@@ -42,6 +42,7 @@ def test_no_linear_program_finds_cheaper_rows(random_program, seed):
         assert offset**2 @ row == pytest.approx(offset**2 @ floor + scale**2 * best.fun, rel=1e-6)
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None, derandomize=True)
 @given(seed=SEEDS)
 def test_rows_sum_to_one_around_their_knots_within_the_ratio(random_program, seed):
@@ -54,6 +55,7 @@ def test_rows_sum_to_one_around_their_knots_within_the_ratio(random_program, see
     assert ((floor <= P) & (floor * program.ratio * (1 + 1e-15) >= P)).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None, derandomize=True)
 @given(seed=SEEDS)
 def test_a_row_is_a_window_with_two_fractional_ends(random_program, seed):

@@ -23,15 +23,15 @@ from ..attributes import (
     units_of,
 )
 from ..kind import Designed, Found, Kind, Service
-from ..number_estimates import require_method
-from ..number_fits import mean_found
+from ..numbers.estimates import require_method
+from ..numbers.fits import mean_found
 from .levels import Levels, with_shares
 from .numbers import fitted
 from .report_of_level import designed
 
 if TYPE_CHECKING:
     from ....priors.prior import Prior
-    from ...options.design import DesignOptions
+    from ...options.designs.design import DesignOptions
     from ..options import EstimateOptions
 
 

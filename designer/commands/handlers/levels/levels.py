@@ -111,7 +111,7 @@ class Levels(BundleKind[PersonalisedMechanism]):
 
     def rows_of(self, path: Answer, skip_invalid: bool | SkippedRows) -> dict[str, np.ndarray]:
         """Return the rows of such an answer as `from_counts` takes them: levels as numbers, or as reports."""
-        from .....estimators.reading.columns.counted_rows import Wanted, counted_rows
+        from .....estimators.reading.columns.rows.counted_rows import Wanted, counted_rows
 
         if skip_invalid:
             raise InputError("--skip-invalid is not for counts of levels: leave it out, or give the reports")

@@ -10,9 +10,9 @@ from .....mechanisms.exactness.verification import verify
 from ...options.kind import DesignKind
 from ...output.output import solver_progress
 from ..kind import Answer, Designed, Found, Kind
-from ..number_estimates import require_method
-from ..number_fits import told_fit
-from ..numbers import Numbers, design_numbers
+from ..numbers.estimates import require_method
+from ..numbers.fits import told_fit
+from ..numbers.handler import Numbers, design_numbers
 from .levels import Levels, with_shares
 from .report_of_level import CLEAR, designed, together
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .....estimators.reading.columns import SkippedRows
     from .....mechanisms import TabulatedMechanism
     from ....priors.prior import Prior
-    from ...options.design import DesignOptions
+    from ...options.designs.design import DesignOptions
     from ..options import EstimateOptions
 
 
@@ -91,7 +91,7 @@ def _on_common_outputs(options: DesignOptions, notes: list[str], prior: Prior) -
     """Return tables of which a report tells the level by no more than was asked for."""
     from ....designs.design import design
     from ....levels import Levels as Promise
-    from ...options.levels import budget_numbers, even_outputs
+    from ...options.designs.levels import budget_numbers, even_outputs
 
     assert options.leakage is not None  # the caller asked
     if options.asked_method != "optimal":

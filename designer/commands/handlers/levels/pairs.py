@@ -16,7 +16,7 @@ from .report_of_level import designed
 if TYPE_CHECKING:
     from .....estimators.personalised import PersonalisedPairCounts
     from .....estimators.reading.columns import SkippedRows
-    from ...options.design import DesignOptions
+    from ...options.designs.design import DesignOptions
     from ..options import EstimateOptions
 
 

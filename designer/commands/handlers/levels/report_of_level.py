@@ -11,7 +11,7 @@ from .....mechanisms.spaces.categories import Categories
 from ..kind import Designed
 
 if TYPE_CHECKING:
-    from ...options.design import DesignOptions
+    from ...options.designs.design import DesignOptions
 
 CLEAR = "note: levels are reported in the clear; --level-epsilon protects them"
 

@@ -120,6 +120,7 @@ def test_bad_rows_are_left_out_and_counted(optldp, refusal, collected):
     assert "service 'both2'" in result["skipped_first"][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -144,6 +145,7 @@ def test_what_cannot_be_is_refused(refusal, collected, arguments, says):
     assert says in refusal("estimate", *words(collected), "--key", "id", *arguments)
 
 
+@pytest.mark.slow
 def test_services_of_other_kinds_and_options_of_attributes_are_refused(refusal, collected):
     save_table(PAY["pay"], "table.json")
     Path("plain.csv").write_text(f"id,report\np1,{PAY['pay'].low[0]}\np2,{PAY['pay'].low[0]}\n")

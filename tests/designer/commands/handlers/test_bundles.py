@@ -83,6 +83,7 @@ class TestCategories:
         assert (low.astype(float) <= high.astype(float)).all()
         assert Path("f.png").stat().st_size > 2000
 
+    @pytest.mark.slow
     def test_categories_may_be_reduced_before_the_first_fit(self, optldp, design):
         """The settings of mixture reduction reach the estimator; so does the threshold of the base cut."""
         design(*CATEGORICAL)
@@ -249,6 +250,7 @@ class TestLevels:
         done = optldp("design", staff, *self.LEVELS, "--level-epsilon", 0.5, "--method", "oue", "--out", "made.json")
         assert "tells more about the level" in done.stderr
 
+    @pytest.mark.slow
     def test_levels_of_numbers_are_one_bundle_of_tables(self, optldp, design):
         """One file, one checksum, a table for each level without its prior."""
         facts = design("--column", "pay", "--range", 0, 60, "--knots", 5, "--levels", "0.5,2")
@@ -359,6 +361,7 @@ class TestPairs:
 class TestAttributes:
     BOTH = ("--attribute", "pay=0:60", "--attribute", "age=18:90", "--knots", 5, "--epsilon", 2)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("suffix", ["csv", "parquet"])
     def test_means_of_several_attributes(self, optldp, design, suffix):
         """Every user reports some of them, the other cells are empty; the means have intervals."""

@@ -47,6 +47,7 @@ def counted() -> PersonalisedCounts:
     return PersonalisedCounts.from_reports(made, PersonalisedReports(levels, read_column("r.csv", "simulated_report")))
 
 
+@pytest.mark.slow
 def test_a_design_says_how_good_it_is_and_what_a_report_tells(reported):
     """The bound, a variance for each level, and a leakage within what was asked."""
     assert 0.99 < reported["report_leakage"] <= 1.0
@@ -56,6 +57,7 @@ def test_a_design_says_how_good_it_is_and_what_a_report_tells(reported):
     assert reported["value"] == pytest.approx(np.mean(reported["expected_variances"]), rel=1e-2)  # the uniform share
 
 
+@pytest.mark.slow
 def test_verify_proves_the_levels_and_says_the_leakage(optldp, reported):
     """From the file alone."""
     facts = found(optldp, "verify", "made.json")
@@ -97,12 +99,14 @@ def test_shares_of_the_levels_favour_whoever_is_many(optldp, staff):
     assert many[0] > few[0]
 
 
+@pytest.mark.slow
 def test_levels_in_the_clear_are_noted(optldp, staff):
     """What a report of the value tells does not matter where the level itself is sent."""
     done = optldp("design", staff, *COLUMN, *LEVELS, "--leakage", 1)
     assert "levels are reported in the clear" in done.stderr
 
 
+@pytest.mark.slow
 def test_tables_of_their_own_outputs_are_told_of_the_cure(optldp, staff):
     """Without a bound a report tells its level for certain."""
     done = optldp("design", staff, *COLUMN, *LEVELS, "--level-epsilon", 0.5)

@@ -111,6 +111,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.slow
 def test_what_is_not_supported_is_refused_in_one_line(optldp, designed):
     """And exit code 2."""
     designed(*DUCHI)

@@ -55,6 +55,7 @@ PROTECTED = ("--level-epsilon", 1)
 OUE = (*PROTECTED, "--level-method", "oue")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "more",
     [
@@ -117,6 +118,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.slow
 def test_what_is_not_supported_is_refused_in_one_line(optldp, designed):
     """And exit code 2."""
     designed()

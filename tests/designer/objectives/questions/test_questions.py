@@ -25,6 +25,7 @@ def test_a_share_is_told_by_randomised_response_on_its_cut_decided_before_any_ro
     assert (above == yes).mean() == pytest.approx(np.e / (1 + np.e), abs=0.015)
 
 
+@pytest.mark.slow
 def test_the_distribution_function_has_shorter_intervals_than_by_the_table_for_the_mean():
     made, usual = design(PRIOR, 1.0, objective=Cdf(20_000)), design(PRIOR, 1.0)
     assert verify(made.mechanism).ok
@@ -33,6 +34,7 @@ def test_the_distribution_function_has_shorter_intervals_than_by_the_table_for_t
     assert made.value < 0.8 * theirs
 
 
+@pytest.mark.slow
 def test_a_mean_beside_costs_the_distribution_function_little_and_the_mean_less():
     alone, both = (design(PRIOR, 1.0, objective=Cdf(20_000, mean=weight)) for weight in (0.0, 0.6))
     assert both.evidence.mean_length < 0.97 * alone.evidence.mean_length

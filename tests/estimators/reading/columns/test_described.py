@@ -112,6 +112,7 @@ def test_a_column_that_is_not_there_is_refused(tmp_path):
         describe(tmp_path / "t.csv", "w")
 
 
+@pytest.mark.slow
 def test_the_same_is_told_of_files_tables_arrays_lists_and_streams(tmp_path):
     values = [18, 25, 31, 90, None]
     (tmp_path / "t.csv").write_text("age\n" + "\n".join("NA" if each is None else str(each) for each in values))

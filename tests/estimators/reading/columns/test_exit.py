@@ -57,6 +57,7 @@ def test_a_process_that_read_and_wrote_csv_and_parquet_says_nothing_at_its_end(t
     assert said_at_its_end(READING, tmp_path) == ""
 
 
+@pytest.mark.slow
 def test_a_connection_that_outlives_the_interpreter_would_be_told(tmp_path):
     """What the test above rests on, where the bindings tell at all."""
     tells = tuple(map(int, duckdb.__version__.split(".")[:3])) <= (2, 0, 0)

@@ -29,6 +29,7 @@ def test_a_report_stands_beside_the_key_of_its_own_row(people, suffix):
     assert found == [("ann", 10.0), ("cy", 30.0), ("eve", 50.0)]
 
 
+@pytest.mark.slow
 def test_a_parquet_key_keeps_its_type_and_many_rows_their_order(tmp_path):
     """More rows than duckdb handles in one piece come out in the file's order."""
     n = 300_000

@@ -1,0 +1,1 @@
+"""Options of `design`: objective, outputs, levels, mixing, features and periods."""

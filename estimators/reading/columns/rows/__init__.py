@@ -1,0 +1,1 @@
+"""Rows of files: read, counted, left out and written."""

@@ -114,9 +114,8 @@ def simulated(
     """
     rng, asked = np.random.default_rng(33), Repeated(periods, changes, answers=answers, of=of)
     names = [str(user) for user in range(USERS)]
-    if way == "rows":
-        planned = plan_rows(Noise(PRIOR), epsilon, asked)
-        rows = design_rows(lambda prior, budget: design(prior, budget, exact=True).mechanism, planned, epsilon)
+    planned = plan_rows(Noise(PRIOR), epsilon, asked)
+    rows = design_rows(lambda prior, budget: design(prior, budget, exact=True).mechanism, planned, epsilon)
     made = design_directions(PRIOR, epsilon, asked) if way == "directions" else None
     errors = []
     for _ in range(REPETITIONS):

@@ -75,7 +75,7 @@ def _rotating_variance(
     return groups * one / periods + values
 
 
-def panel_reports(noise: Noise, epsilon: float, asked: Repeated) -> int:
+def panel_reports(noise: Noise | FrequencyNoise, epsilon: float, asked: Repeated) -> int:
     """Return how many reports of a user give the least variance.
 
     Example

@@ -21,6 +21,7 @@ DRAWN = {
     "tutorial-categories.md": ("jobs.png",),
     "tutorial-attributes.md": ("three.png",),
     "studies/affairs.md": ("answer.png",),
+    "studies/visits.md": ("answer.png",),
 }
 COLORS, WIDTH = 64, 1080
 

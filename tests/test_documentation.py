@@ -99,6 +99,7 @@ REPLAYED = {
     "tutorial-categories.md": ("jobs.json", "reports.csv", "jobs.png"),
     "tutorial-attributes.md": ("three.json", "reports.csv"),
     "studies/affairs.md": ("answer.png",),
+    "studies/visits.md": ("answer.png",),
     "is-it-for-you.md": ("last_year.csv",),
     "index.md": (),
     "what-is-local-privacy.md": (),

@@ -22,6 +22,7 @@ DRAWN = {
     "tutorial-attributes.md": ("three.png",),
     "studies/affairs.md": ("answer.png",),
     "studies/visits.md": ("answer.png",),
+    "studies/occupations.md": ("answer.png",),
 }
 COLORS, WIDTH = 64, 1080
 

@@ -100,6 +100,7 @@ REPLAYED = {
     "tutorial-attributes.md": ("three.json", "reports.csv"),
     "studies/affairs.md": ("answer.png",),
     "studies/visits.md": ("answer.png",),
+    "studies/occupations.md": ("answer.png",),
     "is-it-for-you.md": ("last_year.csv",),
     "index.md": (),
     "what-is-local-privacy.md": (),

@@ -23,6 +23,7 @@ DRAWN = {
     "studies/affairs.md": ("answer.png",),
     "studies/visits.md": ("answer.png",),
     "studies/occupations.md": ("answer.png",),
+    "studies/diseases.md": ("answer.png",),
 }
 COLORS, WIDTH = 64, 1080
 

@@ -101,6 +101,7 @@ REPLAYED = {
     "studies/affairs.md": ("answer.png",),
     "studies/visits.md": ("answer.png",),
     "studies/occupations.md": ("answer.png",),
+    "studies/diseases.md": ("answer.png",),
     "is-it-for-you.md": ("last_year.csv",),
     "index.md": (),
     "what-is-local-privacy.md": (),

@@ -24,6 +24,7 @@ DRAWN = {
     "studies/visits.md": ("answer.png",),
     "studies/occupations.md": ("answer.png",),
     "studies/diseases.md": ("answer.png",),
+    "studies/marriages.md": ("answer.png",),
 }
 COLORS, WIDTH = 64, 1080
 

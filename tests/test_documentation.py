@@ -102,6 +102,7 @@ REPLAYED = {
     "studies/visits.md": ("answer.png",),
     "studies/occupations.md": ("answer.png",),
     "studies/diseases.md": ("answer.png",),
+    "studies/marriages.md": ("answer.png",),
     "is-it-for-you.md": ("last_year.csv",),
     "index.md": (),
     "what-is-local-privacy.md": (),

@@ -103,6 +103,7 @@ REPLAYED = {
     "studies/occupations.md": ("answer.png",),
     "studies/diseases.md": ("answer.png",),
     "studies/marriages.md": ("answer.png",),
+    "tutorial-two-columns.md": ("two.json", "reports.csv"),
     "is-it-for-you.md": ("last_year.csv",),
     "index.md": (),
     "what-is-local-privacy.md": (),

@@ -19,6 +19,7 @@ import numpy as np
 from markdown_table import table
 from optldp.designer import Prior, design
 from optldp.designer.objectives import Cdf
+from optldp.estimators.affine_pairs.intervals import LIKELY
 from optldp.estimators.affine_pairs.outcomes import Outcomes
 from optldp.estimators.affine_pairs.pair import Pairs
 from optldp.estimators.affine_pairs.quantile_length import shortest_quantile
@@ -160,7 +161,7 @@ def _cuts(truth: np.ndarray) -> list[int]:
 
 def _bound(data: Path, column: str, epsilon: float, method: str, assumed: str, what: str) -> float:
     truth, law, held = _column(data, column).truth, _law(data, column, epsilon, method), _held(data, column, assumed)
-    weights = 0.999 * truth + 0.001 * held.start
+    weights = (1.0 - LIKELY) * truth + LIKELY * held.start
     at = Reference(held.polyhedron, law.in_errors(weights, USERS)[0], weights)
     if what == "median":
         return shortest_quantile(KNOTS, 0.5, at, 0.95)

@@ -24,6 +24,7 @@ from .output.output import (
     say_wrote,
     write_figure,
 )
+from .output.shortest import none_below
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -250,9 +251,7 @@ def _print(found: Found, units: str) -> None:
 
 def _with_ends(share: Mapping[str, Any]) -> str:
     words = f"{number(share['value'])}, from {number(share['low'])} to {number(share['high'])}"
-    if (shortest := share.get("shortest_possible")) is not None:
-        words += f", no honest interval below {number(shortest)} long"
-    return words
+    return ", ".join(filter(None, [words, none_below(share, units="")]))
 
 
 def _readable(found: Found, units: str) -> list[tuple[str, str]]:

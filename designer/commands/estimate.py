@@ -70,6 +70,7 @@ def estimate_command(asked: EstimateOptions) -> None:
     Example: optldp estimate mech.json reports.csv --of quantiles --assume shape=1.1,exempt=0.01 --prior last_year.csv
     Example: optldp estimate mech.json --counts counts.csv
     Example: optldp estimate mech.json this_year.csv --versus mech.json last_year.csv --key user
+    Example: optldp estimate mech.json this_year.csv --versus mech.json last_year.csv --above 20
     Example: optldp estimate mech.json reports.csv --by region --simultaneous --out regions.csv
     Example: optldp estimate jobs.json reports.csv --weights weight --top 10
     Example: optldp estimate a.json a.csv b.json b.parquet --key user

@@ -241,7 +241,10 @@ class EstimateOptions(ContrastOptions, ReportOptions):
     ] = None
     above: Annotated[
         float | None,
-        typer.Option("--above", help="Add the probability of values above this."),
+        typer.Option(
+            "--above",
+            help="Add the probability of values above this; with --versus the difference of both groups' alone.",
+        ),
     ] = None
     assume: Annotated[
         list[str] | None,

@@ -238,6 +238,13 @@ class Categories(BundleKind[CategoricalMechanism]):
         table = frequency_table(found, each_confidence(asked, found.value.size), {"one_report": one_report})
         return ranked(table, counts, asked)
 
+    def estimate(self, services: Sequence[Service], asked: EstimateOptions) -> Found:
+        if len(services) == 1:
+            return super().estimate(services, asked)
+        from .versions import estimate_versions
+
+        return estimate_versions(services, asked)
+
     def checked(self, exact: bool) -> Checked:
         found = super().checked(exact)
         return replace(found, facts=found.facts | {"unknown": UNKNOWN}) if is_adopted(self.mechanism) else found

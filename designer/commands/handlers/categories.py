@@ -165,8 +165,10 @@ class Categories(BundleKind[CategoricalMechanism]):
 
     def query(self, kinds: Sequence[Kind], relations: Sequence[str], **options: Any) -> str:
         written = written_of(self.mechanism)
-        if written is not None and len(written.columns(OUTPUT)) > 1:
-            raise InputError("count-sql is for reports of one column, got ones of several: optldp count reads these")
+        if written is not None and written.form == "seeded":
+            raise InputError(
+                "count-sql is for reports of one column, got ones with their seeds: optldp count reads these"
+            )
         return super().query(kinds, relations, **options)
 
     def reader(self, asked: EstimateOptions, *, numbered: bool) -> Reader:

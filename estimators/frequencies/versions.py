@@ -33,7 +33,7 @@ def version_weights(parts: Sequence[FrequencyEstimate], *, alike: bool = False) 
     >>> counts = [CategoryCounts.from_reports(categorical_grr("abc", epsilon), reports) for epsilon in (1.0, 3.0)]
     >>> parts = [estimate_frequencies(each) for each in counts]
     >>> version_weights(parts), version_weights(parts, alike=True).round(2)
-    (array([0.5, 0.5]), array([0.09, 0.91]))
+    (array([0.5, 0.5]), array([0.15, 0.85]))
     """
     told = [1.0 / float((part.std_error**2).sum()) if alike else float(part.n) for part in parts]
     return np.array(told) / sum(told)
@@ -58,7 +58,7 @@ def join_frequencies(parts: Sequence[FrequencyEstimate], *, alike: bool = False)
     InputError
         Other methods, other categories, or estimates about different targets.
 
-    Source: the average of independent estimates; weights by precision: Cochran (1937), section 3.
+    Source: the variance of a sum of independent estimates; weights 1 / v_j, which sum to one, make it least.
 
     Example
     -------
@@ -69,9 +69,9 @@ def join_frequencies(parts: Sequence[FrequencyEstimate], *, alike: bool = False)
     >>> parts = [estimate_frequencies(each) for each in counts]
     >>> print(join_frequencies(parts, alike=True))
     unbiased estimate of 2,000 users, 95% intervals, about the population
-      a: 0.549607 +- 0.0171 [0.516138, 0.583076]
-      b: 0.288742 +- 0.0159 [0.257541, 0.319942]
-      c: 0.161651 +- 0.0148 [0.13259, 0.190713]
+      a: 0.565883 +- 0.017 [0.532837, 0.598929]
+      b: 0.286823 +- 0.015 [0.256562, 0.317085]
+      c: 0.147294 +- 0.014 [0.12077, 0.173817]
     """
     if not parts:
         raise InputError("versions must be at least one, got none")

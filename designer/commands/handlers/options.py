@@ -226,7 +226,8 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         typer.Option(
             "--alike",
             help="Several services: weigh users by what their services tell, as if who reports to which said nothing "
-            "of the value; their means are compared, and a warning says where they differ by more than chance.",
+            "of the value; their means are compared, and a warning says where they differ by more than chance. "
+            "Versions of categories are weighed so, too.",
         ),
     ] = False
     level_column: Annotated[

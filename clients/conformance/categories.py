@@ -17,7 +17,7 @@ from optldp.mechanisms.sampling.law import Words
 
 SEED = 20_261_128
 DRAWS = 8
-"""Of each value: half of random words, half of words at which a choice turns."""
+"""Of each value: a quarter of random words, the others of words at which a choice turns."""
 
 WHOLE = 2**53
 EDGE = np.array([0, 2**11 - 1, 2**11, 2**53, 2**63, 2**64 - 2**11, 2**64 - 1], dtype=np.uint64)
@@ -52,8 +52,10 @@ def _words(mechanism: CategoricalMechanism, code: int, number: int, rng: np.rand
     if number % 4 == 1:
         return rng.choice(EDGE, size).tolist()
     words = rng.integers(0, 2**64 - 1, size, dtype=np.uint64, endpoint=True).tolist()
+    turns = _turns(mechanism.members(), code).tolist()
+    if number % 4 == 2:  # at every probability in turn, to the last bit
+        words = [turns[(place + number // 4) % len(turns)] % WHOLE << 11 for place in range(size)]
     if number % 4 == 3:  # just below and at a probability, at every place where one may be asked for
-        turns = _turns(mechanism.members(), code)
         near = [(int(rng.choice(turns)) - int(rng.integers(2))) % WHOLE for _ in words]
         words = [(upper << 11) + int(rng.choice([0, 2**11 - 1])) for upper in near]
     return words

@@ -237,11 +237,17 @@ class EstimateOptions(ContrastOptions, ReportOptions):
     ] = None
     between: Annotated[
         tuple[float, float] | None,
-        typer.Option("--between", metavar="LO HI", help="Add the probability of this range of values."),
+        typer.Option(
+            "--between",
+            metavar="LO HI",
+            help="Add the probability of this range of values; alone, of their distribution.",
+        ),
     ] = None
     above: Annotated[
         float | None,
-        typer.Option("--above", help="Add the probability of values above this."),
+        typer.Option(
+            "--above", help="Add the probability of values above this, however large; alone, of their distribution."
+        ),
     ] = None
     assume: Annotated[
         list[str] | None,

@@ -118,6 +118,7 @@ def compare_command(asked: CompareOptions) -> None:
     Example: optldp compare --prior prior.csv --epsilon 1 --table mech.json
     Example: optldp compare --prior prior.csv --epsilon 1 --method optimal --outputs 2,4,8,16
     Example: optldp compare --prior prior.csv --epsilon 0.5,1,2 --plot variances.svg
+    Example: optldp compare --prior prior.csv --epsilon 1 --method ptt --method ptt:eta=1.5 --method ptt:eta=4
     Example: optldp compare survey.csv --column job --categorical --epsilon 1
     """
     from ...mechanisms.budget import check_epsilon

@@ -64,6 +64,7 @@ def estimate_command(asked: EstimateOptions) -> None:
     Example: optldp estimate mech.json reports.csv
     Example: optldp estimate mech.json reports.csv --of distribution --out d.csv
     Example: optldp estimate mech.json reports.csv --of quantiles --above 0
+    Example: optldp estimate mech.json reports.csv --above 20
     Example: optldp estimate mech.json reports.csv --method mr --plot dist.png
     Example: optldp estimate mech.json reports.csv --method bias-aware:trust=2 --prior last_year.csv
     Example: optldp estimate mech.json reports.csv --of reports:absolute --prior prior.csv --out read.csv

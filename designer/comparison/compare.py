@@ -87,7 +87,7 @@ def compare(
     prior : Prior
     epsilons : iterable of float
     methods : iterable of str
-        Out of `METHODS`. What cannot be built is a row that says why.
+        Out of `METHODS`, told more or not: "ptt:eta=1.5". What cannot be built is a row that says why.
     tables : mapping of str to TabulatedMechanism, optional
         Tables of your own by the names that their rows get: proved, on the prior's knots, see `own_table`. One of less
         privacy than a budget is a row there that says so.

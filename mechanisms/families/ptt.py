@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -69,6 +71,36 @@ def window_shape(excess: float, eta: float, kind: int) -> tuple[float, float]:
     """Return k = 1 + kind eta / (E - 1), which makes the mean right, and a = k / (eta - 1)."""
     stretch = 1 + kind * eta / excess
     return stretch, stretch / (eta - 1)
+
+
+KINDS = {"ptt": 1, "ptt2": 2}
+"""Window and tent, by the method that a table names."""
+
+
+def shape_told(method: str, epsilon: float, parameters: Mapping[str, Any]) -> dict[str, float]:
+    """Return k and a of a PTT's table beside its eta, for a domain scaled to [-1, 1]; nothing for another method's.
+
+    They follow from the budget and eta, so that tables made before they were told tell them too.
+
+    Parameters
+    ----------
+    method : str
+        Which the table's provenance names.
+    epsilon : float
+    parameters : mapping
+        Of the provenance; a file may say anything.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.families.ptt import shape_told
+    >>> {name: round(value, 4) for name, value in shape_told("ptt", 2.0, {"eta": 1.5}).items()}
+    {'k': 1.2348, 'a': 2.4696}
+    """
+    eta = parameters.get("eta")
+    if method not in KINDS or not (isinstance(eta, int | float) and 1 < eta < math.inf):
+        return {}
+    stretch, half_width = window_shape(math.expm1(epsilon), float(eta), KINDS[method])
+    return {"k": stretch, "a": half_width}
 
 
 def check_eta(eta: float) -> float:

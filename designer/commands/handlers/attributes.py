@@ -20,7 +20,7 @@ from ..options.kind import DesignKind
 from ..output.output import share_progress, told_of_reports
 from .bundle import BundleKind, found_rows, read_to_count
 from .kind import Answer, Designed, Found, Held, Layout, Part, Service, split
-from .numbers.estimates import names_of, require_method, say_of_users, told_by_counts, told_of_join, with_bias
+from .numbers.estimates import names_of, require_method, say_of_users, told_by_counts, told_of_join, with_usual
 from .numbers.fits import mean_found
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class Attributes(BundleKind[AttributeSampling]):
         asked.refuse("for the plain mean of one table", "--winsorise")
         asked.refuse("as it is for attributes, which chance draws", "--alike")
         held = [_require_attributes(service, asked.attribute) for service in services]
-        asked = with_bias(asked, [table for made in held for table in made.mechanisms])
+        asked = with_usual(asked, [table for made in held for table in made.mechanisms])
         if len(services) == 1:
             asked.refuse("for several files of different times", "--rounds")
         alone = len(services) == 1 and asked.key is None and asked.of in (None, "mean")

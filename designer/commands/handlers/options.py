@@ -238,13 +238,18 @@ class EstimateOptions(ContrastOptions, ReportOptions):
     ] = None
     between: Annotated[
         tuple[float, float] | None,
-        typer.Option("--between", metavar="LO HI", help="Add the probability of this range of values."),
+        typer.Option(
+            "--between",
+            metavar="LO HI",
+            help="Add the probability of this range of values; alone, of their distribution.",
+        ),
     ] = None
     above: Annotated[
         float | None,
         typer.Option(
             "--above",
-            help="Add the probability of values above this; with --versus the difference of both groups' alone.",
+            help="Add the probability of values above this, however large; alone, of their distribution; with --versus "
+            "the difference of both groups' alone.",
         ),
     ] = None
     assume: Annotated[

@@ -138,7 +138,10 @@ Users = Annotated[int, people(USERS)]
 Categorical = Annotated[bool, typer.Option("--categorical", help="The column holds categories.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Say in plain sentences what each number means.")]
 Units = Annotated[str, typer.Option("--units", help="Name of the units, kept in what is written.")]
-Methods = Annotated[list[str] | None, typer.Option("--method", help="Repeat for several; default: all.")]
+Methods = Annotated[
+    list[str] | None,
+    typer.Option("--method", help="Repeat for several, told more or not, as ptt:eta=1.5; default: all."),
+]
 Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Makes the simulation repeatable.")]
 
 

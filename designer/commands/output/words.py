@@ -202,6 +202,8 @@ BRIEF = {
     "certificate: bound": "certified: nothing on these knots is better",
     "certificate: gap": "how far from the best possible at most, as a share",
     "certificate: uniform_share": "part of the prior that is spread evenly over the range",
+    "parameters: k": "a report's window is around k times the value, on a domain scaled to [-1, 1]",
+    "parameters: a": "half the window's width there",
     "form": "a few numbers a knot, from which the table follows",
 }
 """What is printed beside a number whose name says little by itself."""

@@ -279,6 +279,17 @@ class TestOptions:
         assert f"a value between 2 and {found['next_knot']:g} is reported as either" in done.stderr
         assert f"above 2 {expected.value:.7g}, from" in " ".join(optldp(*arguments).stdout.split())
 
+    def test_a_share_alone_is_asked_of_the_distribution(self):
+        """Not of a mean, which has none; what was named stays."""
+        from optldp.designer.commands.handlers.numbers.estimates import with_usual
+        from optldp.designer.commands.handlers.options import EstimateOptions
+
+        files = [Path("t.json"), Path("r.csv")]
+        assert with_usual(EstimateOptions(files=files, above=20.0), []).of == "distribution"
+        assert with_usual(EstimateOptions(files=files, between=(1.0, 2.0)), []).of == "distribution"
+        assert with_usual(EstimateOptions(files=files, above=20.0, of_text="quantiles"), []).of == "quantiles"
+        assert with_usual(EstimateOptions(files=files), []).of is None
+
     @pytest.mark.slow
     def test_a_range_from_just_above_a_knot_says_what_it_cannot_tell(self, optldp):
         """And what asks for it; one that begins at a knot or well between two has nothing to say."""
@@ -572,8 +583,8 @@ class TestBadInput:
             ((*ONE, "--of", "quantiles", "--quantile", 1.5), "must lie strictly between 0 and 1, got 1.5"),
             ((*ONE, "--out", "dist.csv"), "--out needs a distribution, got --of mean: add --of distribution"),
             ((*ONE, "--method", "ua", "--plot", "d.png"), "--plot needs a distribution, got --of mean"),
-            ((*THREE, "--between", 1, 2), "--between needs a distribution, got --of mean"),
-            ((*ONE, "--above", 0), "--above needs a distribution, got --of mean"),
+            ((*THREE, "--of", "mean", "--between", 1, 2), "--between needs a distribution, got --of mean"),
+            ((*ONE, "--of", "mean", "--above", 0), "--above needs a distribution, got --of mean"),
             ((*ONE, "--cells", 5), "--cells needs a distribution, got --of mean"),
             ((*THREE, "--method", "ua", "--cells", 5), "--cells needs a distribution, got --of mean"),
             ((*ONE, "--method", "em", "--between", 3, 1), "--between must have its ends in order, got 3.0 1.0"),

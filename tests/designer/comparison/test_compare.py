@@ -9,6 +9,7 @@ from optldp.designer.comparison import compare as comparison
 from optldp.designer.objectives import AtMost
 from optldp.estimators import influence
 from optldp.mechanisms import InputError
+from optldp.mechanisms.families.ptt import ptt_variance
 
 PRIOR = Prior.on_knots(np.linspace(0, 50, 7), [1, 4, 9, 4, 1, 0, 0], source="public")
 
@@ -104,3 +105,15 @@ def test_few_outputs_are_rows_beside_the_optimum_and_more_of_them_are_no_worse()
     assert rows[1].value == design(PRIOR, 1.0, outputs=few[0], uniform_share=0.0).value
     refused = compare(PRIOR, [1.0], methods=["optimal"], outputs=few, objective=Information())[1]
     assert "few outputs are placed for variances" in str(refused.error)
+
+
+def test_a_method_told_more_is_a_row_of_its_own():
+    """Named as it was asked for, beside what is best for it; what its method does not take is refused."""
+    best, told = compare(Prior.on_knots([0, 25, 50], [1, 2, 1], source="public"), [1.0], methods=["ptt", "ptt:eta=1.5"])
+    assert (best.method, told.method) == ("ptt", "ptt:eta=1.5")
+    assert best.value is not None
+    assert told.value is not None
+    assert told.value > best.value
+    assert told.worst_case_variance == pytest.approx(25**2 * ptt_variance(1, 1.0, 1.5), rel=1e-3)  # between knots more
+    with pytest.raises(InputError, match="duchi"):
+        compare(PRIOR, [1.0], methods=["duchi:eta=1.5"])

@@ -1,12 +1,14 @@
 """The one free parameter of the piecewise transformation technique, and its optimum."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from optldp.mechanisms import InputError, piecewise, pm_sub, ptt, ptt2
 from optldp.mechanisms.families.duchi import duchi_variance
-from optldp.mechanisms.families.ptt import optimal_eta, ptt_variance
+from optldp.mechanisms.families.ptt import optimal_eta, ptt_variance, shape_told
 from optldp.mechanisms.families.ptt2 import ptt2_variance
 
 
@@ -78,3 +80,13 @@ def test_an_unknown_kind_is_refused():
     """There are windows and tents."""
     with pytest.raises(InputError, match="kind must be"):
         optimal_eta(1.0, kind=3)
+
+
+@pytest.mark.parametrize(("family", "kind"), [(ptt, 1), (ptt2, 2)])
+def test_the_shape_told_is_where_reports_end(family, kind):
+    """B = k + a = eta a is the last report's end; another method's table has no such shape."""
+    table = family([-1, 0, 1], 1.5, eta=2.5)
+    told = shape_told(table.provenance.method, 1.5, table.provenance.parameters)
+    assert told["k"] == pytest.approx(1 + kind * 2.5 / math.expm1(1.5))
+    assert told["k"] + told["a"] == pytest.approx(2.5 * told["a"]) == pytest.approx(table.high[-1])
+    assert shape_told("duchi", 1.5, {"eta": 2.5}) == {}

@@ -37,7 +37,7 @@ def estimate_numbers(services: Sequence[Service], asked: EstimateOptions) -> Fou
     if asked.method not in (None, *MEAN_METHODS, BIAS_AWARE, *DISTRIBUTION_METHODS):
         raise InputError(f"--method {asked.method} is for frequencies, got tables of numbers: leave it out")
     tables, written = ([getattr(s.kind, name) for s in services] for name in ("mechanism", "has_table"))
-    asked = with_bias(asked, tables, written=all(written))
+    asked = with_usual(asked, tables, written=all(written))
     plain = asked.method is None or (asked.raw and asked.method == "ua")
     alone = len(services) == 1 and asked.key is None and asked.of in (None, "mean") and plain
     require_method(asked, alone)
@@ -80,8 +80,12 @@ def require_method(asked: EstimateOptions, alone: bool, *, rows: bool = False) -
         raise InputError(f"--between must have its ends in order, got {between[0]!r} {between[1]!r}: swap them")
 
 
-def with_bias(asked: EstimateOptions, tables: Sequence[Any], *, written: bool = True) -> EstimateOptions:
-    """Return what is asked with the bias-aware method where that is meant: a prior to trust, or tables made for it."""
+def with_usual(asked: EstimateOptions, tables: Sequence[Any], *, written: bool = True) -> EstimateOptions:
+    """Return what is asked with what is meant: of a share the distribution, of a prior to trust or tables made for one
+    the bias-aware mean.
+    """
+    if asked.method is None and asked.of is None and (asked.above is not None or asked.between is not None):
+        return replace(asked, of_text="distribution")
     usual = asked.method is None and asked.of in (None, "mean") and asked.winsorise is None and not asked.raw
     if usual and asked.assume:  # the mean of a distribution of which something is assumed
         return replace(asked, method_text="smooth")

@@ -126,7 +126,7 @@ class Numbers(Kind[TabulatedMechanism]):
             **self._promised(),
             "max_log_ratio": checked.max_log_ratio,
             "max_abs_bias": checked.max_abs_bias,
-            "parameters": dict(provenance.parameters),
+            "parameters": {**provenance.parameters, **self._shape()},
             "certificate": None if provenance.certificate is None else dict(provenance.certificate),
             "version": provenance.version,
             "exact": self.mechanism.exact,
@@ -135,6 +135,13 @@ class Numbers(Kind[TabulatedMechanism]):
 
     def units(self, attribute: str | None) -> str:
         return self.mechanism.units
+
+    def _shape(self) -> dict[str, float]:
+        """What a PTT's eta makes of its window or tent."""
+        from .....mechanisms.families.ptt import shape_told
+
+        origin, budget = self.mechanism.provenance, self.mechanism.epsilon
+        return shape_told(origin.method, budget, origin.parameters)
 
     def _promised(self) -> dict[str, Any]:
         """What a table for the error of a mean promises."""

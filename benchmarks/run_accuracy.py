@@ -72,7 +72,7 @@ def main() -> None:
             continue
         page = page_of(name, options)
         print(page, flush=True)
-        if options.write and PARTS[name] is not wavelets:  # docs/estimators.md says what it found
+        if options.write and PARTS[name] is not wavelets:  # docs/theory/estimators.md says what it found
             options.write.mkdir(exist_ok=True)
             (options.write / f"{name}.md").write_text(page)
 

@@ -96,7 +96,7 @@ def page_of(name: str, options: argparse.Namespace) -> str:
         more_of = (options.kept,) if part is short_intervals else ()
         body, took = part.run(*asked_of, *more_of), _took(options.repetitions, started)
     command = f"python benchmarks/run_accuracy.py --data FOLDER --part {asked} --write docs/accuracy"
-    made = f"Made by `{command}` ({took}).{more}"
+    made = f"`{command}` made this page ({took}).{more}"
     return "\n\n".join([f"# {part.TITLE}", made, (part.__doc__ or "").strip(), body]) + "\n"
 
 

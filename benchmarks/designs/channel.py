@@ -1,4 +1,4 @@
-"""The table on given outputs for privacy that is a tree: the interior point, and general solvers on the same rows."""
+"""Privacy is a tree here. The interior point and general solvers find the table on given outputs from the same rows."""
 
 import cvxpy as cp
 import numpy as np

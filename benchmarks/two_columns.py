@@ -22,6 +22,7 @@ from optldp.designer.features import (
     design_groups,
     design_regression,
     design_table,
+    split_variance,
 )
 from optldp.estimators import count, estimate_frequencies
 from optldp.estimators.features import estimate_features, independence
@@ -112,6 +113,7 @@ def main() -> None:
         for name, clip, share in (("unclipped", math.inf, 0.0), ("clipped at 2 sd", 2.0, None)):
             made = design_association("correlation", BOX, epsilon, law, clip=clip, uniform_share=share)
             told(f"correlation {name}, eps {epsilon:g}", made, np.array([rho]), drawn, asked.runs, asked.n, 1)
+            print(f"{'  budget split':34} {split_variance(law, BOX, epsilon, clip=clip):10.2f}")
         made = design_association("correlation", BOX, epsilon)
         told(f"correlation, moments, eps {epsilon:g}", made, np.array([rho]), drawn, asked.runs, asked.n, 2)
         survey = Pilot(("a", "b", "c", "y"), regression(np.random.default_rng(3), 2000))

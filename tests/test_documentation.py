@@ -109,6 +109,7 @@ REPLAYED = {
     "tutorial.md": ("mech.json", "mech.png", "reports.csv", "distribution.csv", "distribution.png"),
     "tutorial-categories.md": ("jobs.json", "reports.csv", "jobs.png"),
     "tutorial-attributes.md": ("three.json", "reports.csv"),
+    "tutorial-two-columns.md": ("two.json", "reports.csv"),
     "is-it-for-you.md": ("last_year.csv",),
     "index.md": (),
     "what-is-local-privacy.md": (),

@@ -268,7 +268,7 @@ def _of_features(asked: PlanOptions) -> None:
     """A plan of what hangs together between columns: the people an error takes, or the error of so many."""
     from ...mechanisms import save_bundle
     from ..features import people_of
-    from .handlers.features import features_design
+    from .handlers.features import features_design, split_people
 
     useless = ("--column", "--prior", "--range", "--of", "--objective", "--method", "--estimator", "--distance")
     asked.refuse("of no use to --for", *useless, "--knots", "--categorical", "--seed", "--confidence", *MIXED)
@@ -280,10 +280,16 @@ def _of_features(asked: PlanOptions) -> None:
         public=asked.public,
     )  # fmt: skip
     _saved(save_bundle, made.mechanism, asked, notes, f"a mechanism for a {made.target}")
+    split: dict[str, int] = {}
+    if asked.error is not None:
+        split = split_people(
+            asked, asked.data, asked.epsilon, asked.error, clip=asked.clip, drop_missing=asked.drop_missing
+        )
     facts: dict[str, Any] = {
         "for": made.target,
         "epsilon": asked.epsilon,
         **people_of(made, asked.n, asked.error),
+        **split,
         "table": asked.out and str(asked.out),
     }
     if asked.as_json:

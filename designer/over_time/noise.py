@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ...estimators.frequencies.decoder import frequency_decoder
 from ..designs.design import design
+from ..priors.categorical import CategoricalPrior
 from ..priors.prior import Prior
 
 SMALLEST = 0.05
@@ -54,6 +56,37 @@ class Noise:
                 self.progress(epsilon)
             self._made[epsilon] = design(self.prior, epsilon)
         return self._made[epsilon]
+
+
+@dataclass(frozen=True, eq=False)
+class FrequencyNoise:
+    """The same of frequencies, on average over the categories.
+
+    Parameters
+    ----------
+    prior : CategoricalPrior
+    made : callable
+        Returns the mechanism of a budget.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical import categorical_grr
+    >>> noise = FrequencyNoise(CategoricalPrior("ab", [1, 1]), lambda epsilon: categorical_grr("ab", epsilon))
+    >>> round(noise.at(1.0), 3), noise.variance
+    (0.921, 0.25)
+    """
+
+    prior: CategoricalPrior
+    made: Callable[[float], Any]
+
+    @property
+    def variance(self) -> float:
+        """The variance of whether a user has a category."""
+        return float((self.prior.weights * (1 - self.prior.weights)).mean())
+
+    def at(self, epsilon: float) -> float:
+        """Return the variance of a frequency by one report at a budget, about those of the users."""
+        return float(frequency_decoder(self.made(epsilon)).variances(self.prior.weights).mean())
 
 
 def correlations(periods: int, changes: int) -> np.ndarray:

@@ -17,14 +17,14 @@ from .noise import correlations, within_users
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .noise import Noise
+    from .noise import FrequencyNoise, Noise
     from .repeated import Repeated
 
 BUDGET_A_REPORT = 2.0
 """More reports than so much budget for each are not looked at: r near E / 3.5 is best, by section 3 of the page."""
 
 
-def panel_variance(noise: Noise, epsilon: float, asked: Repeated, reports: int) -> float:
+def panel_variance(noise: Noise | FrequencyNoise, epsilon: float, asked: Repeated, reports: int) -> float:
     """Return the variance times n of what is asked for, about the mean of these very n users.
 
     Each user sends r reports, in r of T periods that are drawn evenly, and groups have fixed sizes: each period's mean
@@ -57,7 +57,9 @@ def panel_variance(noise: Noise, epsilon: float, asked: Repeated, reports: int) 
     return 2 * groups * (one + spread - both * next_) - 2 * (spread - next_)
 
 
-def _rotating_variance(noise: Noise, epsilon: float, asked: Repeated, reports: int, near: np.ndarray) -> float:
+def _rotating_variance(
+    noise: Noise | FrequencyNoise, epsilon: float, asked: Repeated, reports: int, near: np.ndarray
+) -> float:
     """The same of a panel that rotates: two periods have the same users where their turns fall on the same place."""
     periods, span = asked.periods, asked.span
     one, spread, groups = noise.at(epsilon / reports), noise.variance, span / reports
@@ -73,7 +75,7 @@ def _rotating_variance(noise: Noise, epsilon: float, asked: Repeated, reports: i
     return groups * one / periods + values
 
 
-def panel_reports(noise: Noise, epsilon: float, asked: Repeated) -> int:
+def panel_reports(noise: Noise | FrequencyNoise, epsilon: float, asked: Repeated) -> int:
     """Return how many reports of a user give the least variance.
 
     Example

@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from ...mechanisms.budget import check_epsilon
 from ...solvers.biased.error_program import check_users
 from ...solvers.over_time import least_variance
+from ..methods.oracles import ORACLES
+from ..priors.categorical import CategoricalPrior
 from .directions import plan_directions
 from .memoised import memoised_values
-from .noise import Noise, correlations, within_users
+from .noise import FrequencyNoise, Noise, correlations, within_users
 from .panel import panel_reports, panel_variance
+from .protocols import PROTOCOLS, longitudinal
 from .repeated import OF, Repeated
 from .rows import plan_rows
 
@@ -34,6 +38,11 @@ PATTERN = (
     "which values a user had is hidden by {epsilon:g} for {values} different ones; when they changed or came back is "
     "not"
 )
+FIRST = 0.5
+"""Share of the budget of what is remembered that protocols of the field spend on a single report."""
+
+REMEMBERED = "a draw for each value, and for each report a second one"
+
 EVENT = "what a user's value was in {what} is hidden by {epsilon:g}; of a whole life it is {life:g}"
 
 
@@ -89,12 +98,13 @@ class WayPlan:
 
 
 def plan_over_time(
-    prior: Prior,
+    prior: Prior | CategoricalPrior,
     epsilon: float,
     n: int,
     asked: Repeated,
     *,
     only: str | None = None,
+    made: Callable[[float], Any] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> list[WayPlan]:
     """Return every way's plan: first the best that is made and keeps what is to be protected, then the others.
@@ -104,8 +114,9 @@ def plan_over_time(
 
     Parameters
     ----------
-    prior : Prior
-        Of values in any period.
+    prior : Prior or CategoricalPrior
+        Of values in any period. Of categories errors are of frequencies, the root of the mean square over them, and
+        protocols of the field stand among the others, with what they promise.
     epsilon : float
         Budget of what `asked.protects`.
     n : int
@@ -113,6 +124,8 @@ def plan_over_time(
     asked : Repeated
     only : str, optional
         The one way that is planned, whatever it protects; none is where it cannot answer in time.
+    made : callable, optional
+        Returns the mechanism for categories of a budget. Default: the oracle that errs least.
     progress : callable, optional
         Told each budget that is designed for.
 
@@ -135,14 +148,15 @@ def plan_over_time(
     """
     check_epsilon(epsilon)
     check_users(n)
-    noise = Noise(prior, progress)
-    low, high = prior.domain
-    half = 0.5 * (high - low)
-    floor = _floor(asked, epsilon)
-    least = None if floor is None else half * math.sqrt(floor / n)
-    ways = _ways(noise, epsilon, n, asked, half)
-    made = [way() for name, way in ways.items() if only in (None, name)]
-    found = [replace(each, floor=least if each.protects == "life" else None) for each in made]
+    if isinstance(prior, CategoricalPrior):
+        oracle = made or (lambda budget: ORACLES["auto"](prior.categories, budget))
+        ways, least = _ways_of_categories(FrequencyNoise(prior, oracle), epsilon, n, asked), None
+    else:
+        half = 0.5 * (prior.domain[1] - prior.domain[0])
+        ways, floor = _ways(Noise(prior, progress), epsilon, n, asked, half), _floor(asked, epsilon)
+        least = None if floor is None else half * math.sqrt(floor / n)
+    planned = [way() for name, way in ways.items() if only in (None, name)]
+    found = [replace(each, floor=least if each.protects == "life" else None) for each in planned]
     if only is not None:
         return found
     enough = KEPT_BY[asked.protects.partition(":")[0]]
@@ -171,6 +185,27 @@ def _ways(noise: Noise, epsilon: float, n: int, asked: Repeated, half: float) ->
     return ways
 
 
+def _ways_of_categories(
+    noise: FrequencyNoise, epsilon: float, n: int, asked: Repeated
+) -> dict[str, Callable[[], WayPlan]]:
+    """The same of frequencies; last protocols of the field, which are computed to compare with."""
+    return {
+        "panel": lambda: _panel(noise, epsilon, n, asked, 1),
+        "fresh": lambda: _fresh(noise, epsilon, n, asked),
+        "memoised": lambda: _memoised(noise, epsilon, n, asked),
+        **{name: partial(_protocol, name, noise.prior, epsilon, n, asked) for name in PROTOCOLS},
+    }
+
+
+def _protocol(name: str, prior: CategoricalPrior, epsilon: float, n: int, asked: Repeated) -> WayPlan:
+    """A protocol whose draws are for as many values as those of `memoised`; dBitFlipPM, which knows one, has it all."""
+    rounds = name != "dBitFlipPM"
+    permanent = epsilon / memoised_values(asked, prior.weights.size) if rounds else epsilon
+    made = longitudinal(name, prior.weights.size, permanent, FIRST * permanent if rounds else None)
+    one = math.fsum(made.variance(share) for share in prior.weights.tolist()) / prior.weights.size
+    return _way(name, (one, None, None), n, None, made.promise, REMEMBERED, asked.periods, protects="pattern")
+
+
 def _way(
     way: str,
     variances: Sequence[float | None],
@@ -188,8 +223,10 @@ def _way(
     return WayPlan(way, each, average, change, None, life, promise, keeps, reports, made, protects)
 
 
-def _panel(noise: Noise, epsilon: float, n: int, asked: Repeated) -> WayPlan:
-    reports = panel_reports(noise, epsilon, asked)
+def _panel(
+    noise: Noise | FrequencyNoise, epsilon: float, n: int, asked: Repeated, reports: int | None = None
+) -> WayPlan:
+    reports = panel_reports(noise, epsilon, asked) if reports is None else reports
     variances = [panel_variance(noise, epsilon, replace(asked, of=of), reports) for of in OF]
     if asked.protects.startswith("span"):
         spans = -(-asked.periods // asked.span)
@@ -199,7 +236,7 @@ def _panel(noise: Noise, epsilon: float, n: int, asked: Repeated) -> WayPlan:
     return _way("panel", variances, n, epsilon, LIFE.format(epsilon=epsilon), SENT, reports, made=True)
 
 
-def _fresh(noise: Noise, epsilon: float, n: int, asked: Repeated) -> WayPlan:
+def _fresh(noise: Noise | FrequencyNoise, epsilon: float, n: int, asked: Repeated) -> WayPlan:
     """A report of every user in every period: the budget is divided among those that are protected together."""
     budget = epsilon / (asked.span if asked.protects != "pattern" else asked.periods)
     one, life = noise.at(budget), budget * asked.periods
@@ -211,9 +248,9 @@ def _fresh(noise: Noise, epsilon: float, n: int, asked: Repeated) -> WayPlan:
     return _way("fresh", variances, n, life, promise, SENT, asked.periods, made=True, protects=keeps)
 
 
-def _memoised(noise: Noise, epsilon: float, n: int, asked: Repeated) -> WayPlan:
+def _memoised(noise: Noise | FrequencyNoise, epsilon: float, n: int, asked: Repeated) -> WayPlan:
     """A remembered report of each different value, sent as long as the value stays."""
-    values = memoised_values(asked, noise.prior.knots.size)
+    values = memoised_values(asked, noise.prior.weights.size)
     one, between = noise.at(epsilon / values), 1 - within_users(asked.periods, asked.most_changes)
     moved = 1 - float(correlations(asked.periods, asked.most_changes)[1])
     variances = (one, one * between, 2 * one * moved)

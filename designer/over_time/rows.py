@@ -13,7 +13,7 @@ from ...mechanisms.over_time import HistoryRows
 from ...mechanisms.over_time.panel import SALT_BYTES
 from ...mechanisms.over_time.turns import LARGEST_TOTAL
 from ...solvers.over_time import best_rows
-from ...solvers.over_time.on_time import best_on_time
+from ...solvers.over_time.on_time import OnTime, best_on_time
 from ...solvers.over_time.rows import candidate_rows
 from ..priors.prior import Prior
 from .noise import correlations
@@ -152,13 +152,14 @@ def _plan_on_time(noise: Noise, epsilon: float, asked: Repeated) -> PlannedRows:
     pairs = np.outer(masses, masses)
     values = np.stack([np.repeat(knots, knots.size), np.subtract.outer(knots, knots).ravel() / 2])
     chances = np.stack([pairs.ravel(), (moves * pairs + (1 - moves) * np.diag(masses)).ravel()])
-    weights = np.array([0.5, 0.5])
-    for _ in range(2):
-        prior, noises = _reported(noise, epsilon, values, weights, chances)
+
+    def planned(weights: np.ndarray) -> tuple[Prior, np.ndarray, OnTime]:
+        prior, noises = _reported(noise, epsilon, values, weights / weights.sum(), chances)
         varies = noises + own
-        made = best_on_time(periods, varies[0], 4 * varies[1], asked.of)
-        weights = np.array([made.levels.sum(), made.steps.sum()]) / varies
-        weights /= weights.sum()
+        return prior, varies, best_on_time(periods, varies[0], 4 * varies[1], asked.of)
+
+    _, varies, made = planned(np.ones(2))
+    prior, varies, made = planned(np.array([made.levels.sum(), made.steps.sum()]) / varies)
     steps = np.diff(np.eye(periods), axis=0, prepend=0.0) / 2
     shares = np.concatenate([made.levels, made.steps])
     used = np.flatnonzero(shares)

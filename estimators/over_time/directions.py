@@ -12,8 +12,8 @@ from ...solvers.over_time.largest_normals import largest_sums
 from ..methods import Target
 from .periods import PeriodMeans
 
-AT_ONCE = 2**22
-"""Numbers of directions that are held in memory at once."""
+AT_ONCE = 2**18
+"""Numbers of directions that are made at once: they stay in a processor's cache."""
 
 
 def estimate_directions(way: Directions, reports: np.ndarray, *, target: Target = "population") -> PeriodMeans:

@@ -36,6 +36,12 @@ def quantiles() -> np.ndarray:
 
 
 @cache
+def _short_quantiles() -> np.ndarray:
+    """The same in 16 bits: 128 KB stay in a processor's cache, so that a number takes a nanosecond or two."""
+    return quantiles().astype(np.int16)
+
+
+@cache
 def spread() -> float:
     """Return the standard deviation of the quantiles; a little below `SCALE`.
 
@@ -72,4 +78,4 @@ def seeded_normals(seeds: np.ndarray, first: np.ndarray, many: int) -> np.ndarra
     whole = -(-many // PARTS)
     words = seeded_words(seeds, np.asarray(first).reshape(-1, 1) + np.arange(1, whole + 1))
     places = np.ascontiguousarray(words).astype("<u8", copy=False).view("<u2").reshape(len(seeds), PARTS * whole)
-    return quantiles()[places[:, :many]]
+    return np.take(_short_quantiles(), places[:, :many]).astype(float)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -188,6 +189,20 @@ def features_design(
         source="public" if public else "sensitive", **told,
     )  # fmt: skip
     return made, notes
+
+
+def split_people(
+    options: FeaturesOptions, data: Path | None, epsilon: float, error: float, *, clip: bool, drop_missing: bool
+) -> dict[str, int]:
+    """Return how many people half the budget for each column takes, of a correlation by a survey; else nothing."""
+    from ...features import split_variance
+
+    target, told = options.for_what
+    if target != "correlation" or options.rank or data is None:
+        return {}
+    box = dict(map(attribute_range, options.attributes or ()))
+    pilot = survey(data, box, clip=clip, drop_missing=drop_missing)
+    return {"people_split": math.ceil(split_variance(pilot, box, epsilon, **told) / error**2)}
 
 
 def _table_design(options: FeaturesOptions, data: Path | None, epsilon: float, *, drop_missing: bool) -> FeaturesDesign:

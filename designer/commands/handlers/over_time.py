@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ....mechanisms.errors import InputError
@@ -218,30 +219,25 @@ def _rows(options: DesignOptions, prior: Any, epsilon: float, asked: Repeated) -
 
 def _of_categories(options: DesignOptions, asked: Repeated, epsilon: float, way: str) -> _Chosen:
     """The same for categories: a panel of one report, a report in every period, or a remembered one of each value."""
-    from .categories import Categories
+    from ...over_time import plan_over_time
+    from .categories import Categories, read_labels_prior
 
     if way in ("rows", "directions"):
         raise InputError(f"way {way} is for numbers, got --categorical: use --way panel")
-    if way == "memoised":
-        whole = Categories.design(replace(options, epsilons=[epsilon]))
-        different = len(whole.bundle.categories.labels)  # pyright: ignore[reportAttributeAccessIssue] -- of categories
+    designed: dict[float, Designed] = {}
 
-        def of_value(share: float) -> Any:
-            return Categories.design(replace(options, epsilons=[share])).bundle
-
-        build = lambda: _memoised(of_value, epsilon, asked, different)  # noqa: E731 -- made when it is asked for
-        return _Chosen(way, None, asked.periods, of_value, whole.notes, {"of": asked.of}, build)
-    if way == "auto":
-        way = "fresh" if asked.protects == "event" else "panel"
-    rotates = way == "panel" and asked.protects.startswith("span")
-    reports = asked.periods if way == "fresh" else -(-asked.periods // asked.span) if rotates else 1
-    share = epsilon if rotates else (
-        epsilon / asked.span if way == "fresh" and asked.protects != "pattern" else epsilon / reports
-    )  # fmt: skip
-    made = [Categories.design(replace(options, epsilons=[share]))]
-    life = share * reports
+    def design(budget: float) -> Designed:
+        if budget not in designed:
+            designed[budget] = Categories.design(replace(options, epsilons=[budget]))
+        return designed[budget]
 
     def mechanism(budget: float) -> Any:
-        return made[0].bundle if budget == share else Categories.design(replace(options, epsilons=[budget])).bundle
+        return design(budget).bundle
 
-    return _Chosen(way, life, reports, mechanism, made[0].notes, {"of": asked.of})
+    prior, _ = read_labels_prior(options)
+    only = None if way == "auto" else way
+    found = plan_over_time(prior, epsilon, 1, asked, only=only, made=mechanism)[0]
+    more = {"error_times_root_n": found.error(asked.of), "of": asked.of}
+    notes = next(iter(designed.values())).notes
+    build = partial(_memoised, mechanism, epsilon, asked, prior.weights.size) if found.way == "memoised" else None
+    return _Chosen(found.way, found.life_epsilon, found.reports, mechanism, notes, more, build)

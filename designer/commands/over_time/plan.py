@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ....mechanisms.errors import InputError
 from ...over_time import plan_over_time
 from ...over_time.repeated import OF
 from ..output.output import number, print_json, print_rows, say, spinner
+from ..output.prior import read_categorical_prior
 
 if TYPE_CHECKING:
+    from ....mechanisms.categorical.mechanism import CategoricalMechanism
     from ...over_time import Repeated, WayPlan
+    from ...priors.categorical import CategoricalPrior
 
 NOT_OVER_TIME = (
-    "--error", "--categorical", "--method", "--estimator", "--distance", "--seed", "--out", "--force", "--confidence",
+    "--error", "--estimator", "--distance", "--seed", "--out", "--force", "--confidence",
     "--tolerance", "--uniform-share", "--objective", "--central-epsilon", "--shuffle-delta",
 )  # fmt: skip
 
@@ -32,10 +36,21 @@ def plan_ways(asked: Any) -> None:
     if of not in OF:
         raise InputError(f"--of must be one of {', '.join(OF)} over time, got {of!r}")
     problem = asked.repeated(of)
-    prior, notes = asked.prior_on(asked.knots, asked.units)
+    made, told_of_values = None, ("", "frequency")
+    if asked.categorical:
+        asked.refuse("for numbers", "--range", "--knots", "--units")
+        prior, notes = read_categorical_prior(
+            asked.data, asked.column, asked.prior_file, drop_missing=asked.drop_missing, public=asked.public
+        )
+        if asked.method is not None:
+            made = partial(_oracle, prior, asked.method)
+    else:
+        asked.refuse("for categories over time, with --categorical", "--method")
+        prior, notes = asked.prior_on(asked.knots, asked.units)
+        told_of_values = (prior.units, "mean")
     with spinner("planning") as told:
         ways = plan_over_time(
-            prior, asked.epsilon, asked.n, problem, progress=lambda budget: told(f"epsilon {budget:.3g}")
+            prior, asked.epsilon, asked.n, problem, made=made, progress=lambda budget: told(f"epsilon {budget:.3g}")
         )
     for note in notes:
         say(note)
@@ -48,7 +63,15 @@ def plan_ways(asked: Any) -> None:
         return
     told_of = [_facts(way, of) for way in ways]
     cells = [[_cell(facts[name]) for name in SHOWN] for facts in told_of]
-    print_rows(_sentence(ways, problem, prior.units), list(SHOWN), cells)
+    print_rows(_sentence(ways, problem, *told_of_values), list(SHOWN), cells)
+
+
+def _oracle(prior: CategoricalPrior, method: str, epsilon: float) -> CategoricalMechanism:
+    from ...planning.categories import KNOWN_ORACLES, oracle
+
+    if method not in KNOWN_ORACLES:
+        raise InputError(f"--method must be one of {', '.join(KNOWN_ORACLES)} for categories, got {method!r:.40}")
+    return oracle(prior, epsilon, method)
 
 
 def _facts(way: WayPlan, of: str) -> dict[str, Any]:
@@ -58,10 +81,10 @@ def _facts(way: WayPlan, of: str) -> dict[str, Any]:
     return facts | {"error_over_floor": error / way.floor if known and way.floor else None}
 
 
-def _sentence(ways: list[WayPlan], problem: Repeated, units: str) -> str:
+def _sentence(ways: list[WayPlan], problem: Repeated, units: str, told: str = "mean") -> str:
     """Say which way, with which error, what is promised for how long, and what a device must remember."""
     best, of = ways[0], problem.of
-    what = {"each": "each period's mean", "average": "the average over the periods", "change": "each change"}[of]
+    what = {"each": f"each period's {told}", "average": "the average over the periods", "change": "each change"}[of]
     unit = f" {units}" if units else ""
     when = "at the end" if of == "average" or problem.delay == problem.periods - 1 else (
         "when each period ends" if problem.delay == 0 else f"{problem.delay} periods after each"

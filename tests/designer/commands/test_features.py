@@ -34,6 +34,7 @@ def test_a_plan_says_how_many_people_an_error_takes(optldp, survey):
     told = json.loads(optldp("plan", *ASKED, "--error", 0.05, "--json").stdout)
     assert told["people"] == pytest.approx(told["variance_times_n"] / 0.05**2, abs=1)
     assert told["people_within"] == pytest.approx(told["people"] * 1.96**2, rel=1e-3)
+    assert told["people_split"] > 50 * told["people"]
     assert json.loads(optldp("plan", *CLIPPED, "--n", told["people"], "--json").stdout)["error"] < 0.0501
 
 

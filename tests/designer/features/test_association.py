@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from optldp.designer.features import Pilot, design_association, people_of
+from optldp.designer.features import Pilot, design_association, people_of, split_variance
 from optldp.designer.features.design import feature_prior
 from optldp.estimators.features import estimate_features
 from optldp.mechanisms import InputError
@@ -39,6 +39,12 @@ def test_columns_of_17_values_cost_what_was_derived(epsilon, even, influence, ra
     assert cost(Pilot(("x", "y"), GRID)).variances[0] == pytest.approx(even, rel=0.02)
     assert cost(gaussian()).variances[0] == pytest.approx(influence, rel=0.02)
     assert cost(gaussian(), rank=True).variances[0] == pytest.approx(ranks, rel=0.04)
+
+
+@pytest.mark.parametrize(("epsilon", "split"), [(1, 1906.9), (2, 130.6), pytest.param(4, 9.6, marks=pytest.mark.slow)])
+def test_half_the_budget_for_each_column_costs_what_was_derived(epsilon, split):
+    found = split_variance(Pilot(("x", "y"), GRID), BOX, epsilon, clip=math.inf, uniform_share=0.0)
+    assert found == pytest.approx(split, rel=0.005)
 
 
 def test_the_influence_function_finds_a_correlation_that_is_not_the_pilots():

@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from optldp.designer import Prior
+from optldp.designer import CategoricalPrior, Prior
 from optldp.designer.over_time import Repeated, panel_shares, plan_over_time
-from optldp.mechanisms import InputError
+from optldp.estimators import count, estimate_frequencies
+from optldp.mechanisms import InputError, frequency_oracle
 
 PRIOR = Prior.even(np.linspace(-1, 1, 17))
 
@@ -93,3 +94,20 @@ def test_a_problem_that_there_is_not_is_refused(arguments):
 def test_more_users_err_less_by_the_root():
     few, many = (plan_over_time(PRIOR, 1.0, n, Repeated(12))[0].error_per_period for n in (100, 10_000))
     assert few / many == pytest.approx(math.sqrt(100))
+
+
+def test_frequencies_are_planned_as_a_panel_simulated_errs_and_rivals_say_what_they_promise():
+    prior = CategoricalPrior("abcd", [5, 3, 2, 1])
+    best, *others = plan_over_time(prior, 2.0, 1, Repeated(3, 1))
+    assert (best.way, best.life_epsilon) == ("panel", 2.0)
+    mechanism, rng, errors = frequency_oracle(prior.categories, 2.0), np.random.default_rng(1), []
+    for _ in range(200):
+        values = rng.choice(4, (900, 3), p=prior.weights)
+        turns = rng.permutation(np.arange(900) % 3)
+        labels = np.array(list("abcd"))[values[turns == 0, 0]]
+        found = estimate_frequencies(count(mechanism, mechanism.sample(labels, rng))).value
+        errors.append(900 * np.mean((found - np.bincount(values[:, 0], minlength=4) / 900) ** 2))
+    assert abs(np.mean(errors) - best.error_per_period**2) < 3 * np.std(errors) / math.sqrt(200)
+    rivals = {way.way: way for way in others if not way.made}
+    assert set(rivals) == {"L-GRR", "L-OSUE", "LOLOHA", "dBitFlipPM"}
+    assert all(way.life_epsilon is None and "not hidden" in way.promise for way in rivals.values())

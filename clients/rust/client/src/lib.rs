@@ -1,0 +1,40 @@
+//! Reads a table or a floor form that optldp designed, proves it private, and draws reports by `optldp_drawing`.
+//!
+//! ```no_run
+//! let table = optldp_client::read_table(&std::fs::read_to_string("table.json")?)?;
+//! let report = table.report(31500.0, &mut optldp_client::Platform)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod around;
+mod exact_table;
+mod floor_form;
+mod json;
+mod platform;
+mod sha256;
+mod whole;
+
+pub use around::read_table;
+pub use optldp_drawing::{NoRandomness, Stopped, Table, Words};
+pub use platform::Platform;
+
+/// A file that cannot be used, and why: one line, of its first fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused(pub &'static str);
+
+impl std::fmt::Display for Refused {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.write_str(self.0)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// Refuses the file unless the condition holds.
+pub(crate) fn need(condition: bool, message: &'static str) -> Result<(), Refused> {
+    if condition {
+        Ok(())
+    } else {
+        Err(Refused(message))
+    }
+}

@@ -2,8 +2,8 @@
 
     python benchmarks/influence.py
 
-Prints two Markdown tables for docs/influence.md and one for docs/estimators.md.  Influence is the most that one report
-of n moves the mean, times n; the last columns of the first are for 20,000 honest users.
+Prints two Markdown tables for docs/influence.md and one for docs/theory/estimators.md.  Influence is the most that
+one report of n moves the mean, times n; the last columns of the first are for 20,000 honest users.
 """
 
 from __future__ import annotations

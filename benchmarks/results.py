@@ -87,10 +87,10 @@ def page(name: str, title: str, parts: tuple[ModuleType, ...], results: Results)
     }
     lines = [
         f"# {title}",
-        f"Made by `python benchmarks/run.py {name} --write` from `benchmarks/results.json`. Seconds are those of the "
-        "processor, in one thread unless a part says otherwise. Under each heading stands what a loop that never "
-        "changes (sorts, small Cholesky factors, plain Python) took beside it: divide by that to compare machines.",
-        "Measured on " + "; and on ".join(sorted(with_what)) + ".",
+        f"`python benchmarks/run.py {name} --write` makes this page from `benchmarks/results.json`. Seconds are "
+        "those of the processor, in one thread unless a part says otherwise. Under each heading stands the time of a "
+        "loop that never changes (sorts, small Cholesky factors, plain Python): divide by it to compare machines.",
+        "These were measured on " + "; and on ".join(sorted(with_what)) + ".",
     ]
     for part, kept in known:
         beside = f"*{kept['measured']}; the calibration loop took {1e3 * kept['calibration']:.1f} ms.*"

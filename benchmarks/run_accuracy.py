@@ -72,7 +72,7 @@ def main() -> None:
             continue
         page = page_of(name, options)
         print(page, flush=True)
-        if options.write and PARTS[name] is not wavelets:  # docs/estimators.md says what it found
+        if options.write and PARTS[name] is not wavelets:  # docs/theory/estimators.md says what it found
             options.write.mkdir(exist_ok=True)
             (options.write / f"{name}.md").write_text(page)
 
@@ -98,7 +98,7 @@ def page_of(name: str, options: argparse.Namespace) -> str:
         else:
             body, took = part.run(*asked_of), _took(options.repetitions, started)
     command = f"python benchmarks/run_accuracy.py --data FOLDER --part {asked} --write docs/accuracy"
-    made = f"Made by `{command}` ({took}).{more}"
+    made = f"`{command}` made this page ({took}).{more}"
     return "\n\n".join([f"# {part.TITLE}", made, (part.__doc__ or "").strip(), body]) + "\n"
 
 

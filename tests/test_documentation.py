@@ -50,7 +50,18 @@ def blocks(page: str) -> list[Block]:
 
 
 PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
-SLOW = ("bounds.md", "estimators.md", "figures.md", "how-to/services.md", "information.md", "minimax.md", "sweeps.md")
+SLOW = (
+    "bounds.md",
+    "error.md",
+    "estimators.md",
+    "figures.md",
+    "how-to/services.md",
+    "information.md",
+    "minimax.md",
+    "sweeps.md",
+    "theory/error.md",
+    "theory/estimators.md",
+)
 """They design dozens of mechanisms, or draw many pictures."""
 
 NIGHTLY = ("sweeps.md",)

@@ -1,10 +1,10 @@
-"""Frequencies of categories from their reports. First, categories by Zipf's law: mean absolute errors over all of them,
-averaged over runs, and seconds of the last run. For comparison, EM-MR's released code takes 0.05 to 0.09 s for GRR, 64
-categories and 40,000 users, with errors of its inverse, Norm-Sub, EM and MR of .0495/.0184/.0133/.0152,
-.0181/.0108/.0085/.0098 and .0052/.0047/.0046/.0051 at epsilon 0.5, 1 and 2. EM stops at a change of the log-likelihood
-below 0.001; "exact" is the maximum, to a certificate of 1e-8. Then unary encodings, all of whose reports differ. With
-codes of your own (`--part frequencies FILE COLUMN`: an npz archive, integers from 0), their frequencies at epsilon 1
-too, drawn by the operating system's generator."""
+"""Frequencies of categories are estimated from their reports. The first table has categories by Zipf's law. It shows
+mean absolute errors over all of them, averaged over runs, and seconds of the last run. For comparison, EM-MR's released
+code takes 0.05 to 0.09 s for GRR, 64 categories and 40,000 users, with errors of its inverse, Norm-Sub, EM and MR of
+.0495/.0184/.0133/.0152, .0181/.0108/.0085/.0098 and .0052/.0047/.0046/.0051 at epsilon 0.5, 1 and 2. EM stops at a
+change of the log-likelihood below 0.001; "exact" is the maximum, to a certificate of 1e-8. Then unary encodings, all of
+whose reports differ. With codes of your own (`--part frequencies FILE COLUMN`: an npz archive, integers from 0), their
+frequencies at epsilon 1 too, drawn by the operating system's generator."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The table on given outputs for privacy that is a tree: the interior point, and general solvers on the same rows."""
+"""Privacy is a tree here. The interior point and general solvers find the table on given outputs from the same rows."""
 
 import cvxpy as cp
 import numpy as np
@@ -9,10 +9,10 @@ from optldp.solvers.cone import Cone, line, pure
 
 TITLE = "Tables on given outputs, biased and not, pure and by distance"
 ABOUT = (
-    "Even priors on [-1, 1]. Biased reports have absolute loss and outputs on the values, unbiased ones squared loss "
-    "and 201 outputs on [-3.5, 3.5]; privacy is pure with epsilon 1, or by distance with so many per unit. Clarabel "
-    "and HiGHS (with crossover; the unbiased ones take it a minute) get the same rows, of neighbours in the tree. "
-    "Seconds are of the processor; gaps are the library's own, proved from multipliers."
+    "Priors are even on [-1, 1]. Biased reports have absolute loss and outputs on the values, unbiased ones squared "
+    "loss and 201 outputs on [-3.5, 3.5]; privacy is pure with epsilon 1, or by distance with so many per unit. "
+    "Clarabel and HiGHS (with crossover; the unbiased ones take it a minute) get the same rows, of neighbours in the "
+    "tree. Seconds are of the processor; gaps are the library's own, proved from multipliers."
 )
 GAP = 1e-6
 SMALL = 101

@@ -1,4 +1,4 @@
-"""What others derive by optimisation, beside the channel program, problem by problem."""
+"""Mechanisms that others derive by optimisation stand beside the channel program, problem by problem."""
 
 import numpy as np
 from measured import Cell, Table, timed

@@ -1,4 +1,4 @@
-"""A slider for epsilon at 101 knots over 32 priors, and a report on the bounds at 16 budgets.
+"""This part times a slider for epsilon at 101 knots over 32 priors, and a report on the bounds at 16 budgets.
 
 A move of the slider is `design(prior, epsilon)`, exact table and certificate included, in a process that has made one
 design before. Priors are the eight shapes of the part on many knots and random ones of the same kinds; the budgets of

@@ -1,7 +1,7 @@
-"""Reports of three services (Duchi's mechanism, piecewise, square wave) in Parquet files, each in an order of its own,
-matched by an integer key and counted by `collect` in a process of its own. The pair of continuous mechanisms is
-grouped into 256 output cells. Processor seconds are those of all cores; peak memory is the process's, Python and numpy
-included."""
+"""`collect` counts reports of three services (Duchi's mechanism, piecewise, square wave) in a process of its own. They
+lie in Parquet files, each in an order of its own, and are matched by an integer key. The pair of continuous mechanisms
+is grouped into 256 output cells. Processor seconds are those of all cores; peak memory is the process's, Python and
+numpy included."""
 
 import subprocess
 import sys

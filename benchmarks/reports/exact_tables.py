@@ -1,4 +1,4 @@
-"""What whole numbers over 2^53 cost: time, bias as a share of the domain, largest share of variance lost at any knot
+"""Whole numbers over 2^53 have a cost: time, bias as a share of the domain, largest share of variance lost at any knot
 or, for "expected", under the design's prior; and how fast reports are drawn by the operating system's generator."""
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""How fast reports are drawn and the command line starts."""
+"""The tables show how fast reports are drawn and how fast the command line starts."""
 
 import subprocess
 import sys

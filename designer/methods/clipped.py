@@ -13,7 +13,7 @@ box for all l and u: its excess on the lowest values, and on the highest.
 **The ends** are searched: all pairs of some knots at once, then ever finer around the best; what is returned is judged
 by the objective as any table is.
 
-Source: derived here; for clipping with noise of a given shape see the sources of docs/error.md.
+Source: derived here; for clipping with noise of a given shape see the sources of docs/theory/error.md.
 """
 
 from __future__ import annotations

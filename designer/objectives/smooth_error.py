@@ -30,7 +30,8 @@ def smooth_trace(probabilities: np.ndarray, prior: Prior, users: float) -> float
 
     C as in `Information`.  With many users it is the trace; with few the penalty decides.  Estimates of free
     frequencies err by the trace, less what they gain by not being negative.  `smooth` averages over orders and
-    smoothness, and errs less than this on smoother values: docs/information.md compares two tables by both errors.
+    smoothness, and errs less than this on smoother values: docs/theory/information.md compares two tables by
+    both errors.
 
     Parameters
     ----------

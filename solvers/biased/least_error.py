@@ -35,7 +35,7 @@ from .newton import ErrorIterate, error_step
 from .rows import Clip, ClippedRows, sparse_rows_with_means
 
 DEFAULT_TRUST = 3.0
-"""Factor by which a prior may be off if nothing else is said: docs/error.md has what it rests on."""
+"""Factor by which a prior may be off if nothing else is said: docs/theory/error.md has what it rests on."""
 
 MAX_STEPS = 400
 """Newton steps allowed; four times what the hardest measured design takes."""

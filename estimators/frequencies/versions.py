@@ -58,7 +58,7 @@ def join_frequencies(parts: Sequence[FrequencyEstimate], *, alike: bool = False)
     InputError
         Other methods, other categories, or estimates about different targets.
 
-    Source: the variance of a sum of independent estimates; weights 1 / v_j, which sum to one, make it least.
+    Source: the variance of a sum of independent estimates, which weights in proportion to 1 / v_j make least.
 
     Example
     -------

@@ -28,6 +28,11 @@ def split_variance(
         Standard deviations of a column that are kept, `math.inf` for the whole box.
     uniform_share : float
 
+    Returns
+    -------
+    variance : float
+        Of the estimated correlation, times the number of people.
+
     Raises
     ------
     InputError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, singledispatch
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ from ..estimate import Estimate, NumberEstimate
 from ..intervals import CONFIDENCE, Interval, check_confidence
 from ..methods import Target
 from .tally import Tally
+
+REFUSED = "a difference of shares is of tables of numbers and users of equal weights: leave --above out"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,6 +141,17 @@ def _share(counts: ReportCounts, above: float) -> tuple[NumberEstimate, AffinePa
 def _counted(counts: ReportCounts | Tally) -> ReportCounts:
     if isinstance(counts, ReportCounts):
         return counts
-    if not isinstance(counts.mechanism, TabulatedMechanism) or not counts.alike:
-        raise InputError("a difference of shares is of tables of numbers and users of equal weights: leave --above out")
-    return ReportCounts.from_outputs([Service("reports", counts.mechanism)], counts.reports[:, None], counts.users)
+    if not counts.alike:
+        raise InputError(REFUSED)
+    return _of_reports(counts.mechanism, counts)
+
+
+@singledispatch
+def _of_reports(mechanism: object, counts: Tally) -> ReportCounts:
+    """Return the counts of reports of a mechanism for numbers."""
+    raise InputError(REFUSED)
+
+
+@_of_reports.register
+def _(mechanism: TabulatedMechanism, counts: Tally) -> ReportCounts:
+    return ReportCounts.from_outputs([Service("reports", mechanism)], counts.reports[:, None], counts.users)

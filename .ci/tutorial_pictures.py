@@ -1,7 +1,7 @@
-"""Make the pictures of the tutorials anew: python .ci/tutorial_pictures.py, with optldp[dev] in that Python.
+"""Make the pictures of tutorials and studies anew: python .ci/tutorial_pictures.py [PAGE ...].
 
-Each tutorial is followed in an empty folder until it has drawn its pictures; what its commands draw
-is kept beside it in docs, in few colours.
+It takes optldp[dev] in that Python. Each page is followed in an empty folder until it has drawn its pictures; what
+its commands draw is kept beside it in docs, in few colours.
 """
 
 import os
@@ -20,12 +20,18 @@ DRAWN = {
     "tutorial.md": ("mech.png", "distribution.png"),
     "tutorial-categories.md": ("jobs.png",),
     "tutorial-attributes.md": ("three.png",),
+    "studies/affairs.md": ("answer.png",),
+    "studies/visits.md": ("answer.png",),
+    "studies/occupations.md": ("answer.png",),
+    "studies/diseases.md": ("answer.png",),
+    "studies/marriages.md": ("answer.png",),
 }
 COLORS, WIDTH = 64, 1080
 
 
 def main() -> None:
-    for page, pictures in DRAWN.items():
+    for page in sys.argv[1:] or DRAWN:
+        pictures = DRAWN[page]
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             names: dict[str, Any] = {}

@@ -63,12 +63,12 @@ def main() -> None:
         help="of intervals, short-intervals and advice: folder of what is not found anew, and that gets all",
     )
     parser.add_argument("--cases", type=int, help="of advice: no more than so many of the 60")
-    parser.add_argument("--render", action="store_true", help="pages of parts with a CSV anew, from what it has")
+    parser.add_argument("--render", action="store_true", help="pages anew, of parts with a CSV and of what --kept has")
     options = parser.parse_args()
     if options.kept is not None:
         options.kept.mkdir(exist_ok=True)
     for name in options.part or PARTS:
-        if options.render and PARTS[name] in SHORT:
+        if options.render and PARTS[name] in SHORT and PARTS[name] is not short_intervals:
             continue
         page = page_of(name, options)
         print(page, flush=True)
@@ -93,8 +93,10 @@ def page_of(name: str, options: argparse.Namespace) -> str:
         rows, took = full_tables.kept(name)
         body, more = part.page(rows), f" All that it found: `benchmarks/accuracy/full/{name}.csv`."
     else:
-        more_of = (options.kept,) if part is short_intervals else ()
-        body, took = part.run(*asked_of, *more_of), _took(options.repetitions, started)
+        if part is short_intervals:
+            body, took = part.run(*asked_of, options.kept, render=options.render), "in several runs, --kept FOLDER"
+        else:
+            body, took = part.run(*asked_of), _took(options.repetitions, started)
     command = f"python benchmarks/run_accuracy.py --data FOLDER --part {asked} --write docs/accuracy"
     made = f"Made by `{command}` ({took}).{more}"
     return "\n\n".join([f"# {part.TITLE}", made, (part.__doc__ or "").strip(), body]) + "\n"

@@ -26,7 +26,7 @@ def repeat(
     has changed what is run takes another folder.
     """
     tasks = [(job, case, number, r) for r in range(repetitions) for number, case in enumerate(cases)]
-    lines = None if kept is None else kept / f"{job.__module__.rpartition('.')[2]}-{job.__name__.strip('_')}.jsonl"
+    lines = None if kept is None else _lines_of(job, kept)
     found = {}
     if lines is not None and lines.exists():
         whole = [line for line in lines.read_text().splitlines(keepends=True) if line.endswith("\n")]
@@ -40,6 +40,27 @@ def repeat(
                 with lines.open("a") as file:
                     file.write(json.dumps([_label(*task[1:]), one]) + "\n")
     return [Summary([found[_label(case, number, r)] for r in range(repetitions)]) for number, case in enumerate(cases)]
+
+
+def found_before(
+    job: Callable[..., Errors], cases: Sequence[tuple[Any, ...]], kept: Path
+) -> list[tuple[tuple[Any, ...], Summary]]:
+    """Return the cases of which a folder has kept repetitions, each with as many as there are.
+
+    What was kept of other cases, or of these in another order, is left out."""
+    by_case: dict[int, list[Errors]] = {}
+    for line in _lines_of(job, kept).read_text().splitlines(keepends=True):
+        if not line.endswith("\n"):
+            continue
+        label, one = json.loads(line)
+        *_, number, repetition = json.loads(label)
+        if number < len(cases) and label == _label(cases[number], number, repetition):
+            by_case.setdefault(number, []).append(one)
+    return [(cases[number], Summary(found)) for number, found in sorted(by_case.items())]
+
+
+def _lines_of(job: Callable[..., Errors], kept: Path) -> Path:
+    return kept / f"{job.__module__.rpartition('.')[2]}-{job.__name__.strip('_')}.jsonl"
 
 
 def _label(case: tuple[Any, ...], number: int, repetition: int) -> str:

@@ -5,9 +5,11 @@ truth, and of the median.
 Tables are made for the prior of an earlier year or half where a column has one, else for an even prior. Of "99%" all
 but one of 100 users have one value, of "all" everybody; of "ends" one half has the least, the other the largest value.
 Values stand at knots. With an assumption, more people than 1% are exempt where the truth is that far from the prior.
-The length is relative to the proved bound at the truth (`solvers.modulus`), for the median after a knot is taken off;
-plus or minus 1.96 standard errors of a normal estimate are 1.18 of it. Reports that choose estimates were drawn 8 times
-for each 50 collections of the others, which is what a split of all reports is in law."""
+The length is relative to the proved bound at the truth (`solvers.modulus`); plus or minus 1.96 standard errors of a
+normal estimate are 1.18 of it. From the median's length a knot is taken off, since its intervals end at knots: where
+they are few knots long that is more than they owe to it, and the ratio falls below one, none of it by missing. Reports
+that choose estimates were drawn 8 times for each 50 collections of the others, which is what a split of all reports is
+in law."""
 
 from __future__ import annotations
 
@@ -19,6 +21,7 @@ import numpy as np
 from markdown_table import table
 from optldp.designer import Prior, design
 from optldp.designer.objectives import Cdf
+from optldp.estimators.affine_pairs.intervals import LIKELY
 from optldp.estimators.affine_pairs.outcomes import Outcomes
 from optldp.estimators.affine_pairs.pair import Pairs
 from optldp.estimators.affine_pairs.quantile_length import shortest_quantile
@@ -29,7 +32,7 @@ from optldp.solvers.modulus.estimates import Reference
 from optldp.solvers.modulus.shortest import shortest_length
 from years import pairs
 
-from .repetitions import Errors, Summary, repeat
+from .repetitions import Errors, Summary, found_before, repeat
 
 TITLE = "How short honest intervals of shares are"
 USERS, KNOTS = 20_000, np.linspace(0.0, 1.0, 51)
@@ -54,8 +57,8 @@ class Column(NamedTuple):
     truth: np.ndarray
 
 
-def run(data: Path, repetitions: int, workers: int, kept: Path | None = None) -> str:
-    """Return how often intervals hold, to which side they miss, and how long they are; 400 collections each."""
+def cases_of(data: Path) -> list[tuple]:
+    """All cells, in an order that was drawn once: what a short run has kept is a sample of them."""
     cases = [
         (data, column, epsilon, method, "nothing")
         for method, epsilons in EPSILONS.items()
@@ -63,7 +66,24 @@ def run(data: Path, repetitions: int, workers: int, kept: Path | None = None) ->
         for column in (*MEASURED, *DRAWN)
     ]
     cases += [(data, column, epsilon, "optimal", "shape") for epsilon in (1.0, 4.0) for column in MEASURED]
-    found = list(zip(cases, repeat(_errors, cases, repetitions, workers, kept), strict=True))
+    return [cases[at] for at in np.random.default_rng(32).permutation(len(cases))]
+
+
+def run(data: Path, repetitions: int, workers: int, kept: Path | None = None, *, render: bool = False) -> str:
+    """Return how often intervals hold, to which side they miss, and how long they are; 400 collections each.
+
+    To render is to say what a folder has kept, of however many cells.
+    """
+    cases = cases_of(data)
+    if not render:
+        return page(list(zip(cases, repeat(_errors, cases, repetitions, workers, kept), strict=True)), len(cases))
+    if kept is None:
+        raise SystemExit("--render of short-intervals needs --kept FOLDER")
+    return page(found_before(_errors, cases, kept), len(cases))
+
+
+def page(found: list[tuple[tuple, Summary]], cells: int) -> str:
+    """Return the tables of what was found, and of how many of the cells it is."""
     heads = ("cells", "pooled", "lowest cell", "most missed above", "most missed below", "length / bound", "longest")
     groups = {
         "measured columns": lambda case: case[1] in MEASURED and case[4] == "nothing",
@@ -73,16 +93,22 @@ def run(data: Path, repetitions: int, workers: int, kept: Path | None = None) ->
     }
     groups |= {f"epsilon {epsilon:g}": (lambda case, e=epsilon: case[2] == e) for epsilon in (0.5, 1.0, 4.0)}
     groups |= {method: (lambda case, m=method: case[3] == m) for method in EPSILONS}
-    pooled = [_pooled(name, [cell for cell in found if chosen(cell[0])]) for name, chosen in groups.items()]
-    off = [row for case, one in found for row in _rows(case, one) if min(row[5], 0.96) < 0.93 or row[8] > 1.6]
+    groups = {"all": lambda case: True} | groups
+    chosen = {name: [cell for cell in found if of(cell[0])] for name, of in groups.items()}
+    pooled = [_pooled(name, some) for name, some in chosen.items() if some]
+    off = [
+        row for case, one in found for row in _rows(case, one) if row[5] < 0.93 or row[8] > 1.6 or 0.0 < row[8] < 0.97
+    ]
     shown = [(*row[:5], *(f"{share:.3f}" for share in row[5:8]), f"{row[8]:.3g}") for row in off]
     about = ("column", "epsilon", "table", "assumed", "asked", "held", "missed above", "missed below", "length / bound")
+    often = [CHOICES * TOGETHER * one.values["long above 95%"].size for _, one in found]
     several = (
-        f"{repetitions * CHOICES * TOGETHER} collections a cell, {len(cases)} cells of {len(ASKED)} numbers at most"
+        f"{len(found)} of {cells} cells of {len(ASKED)} numbers at most were run, {min(often):,} to {max(often):,} "
+        f"collections each, {sum(often):,} in all"
     )
     return (
         f"{several}:\n\n{table(('', *heads), pooled)}\n\n"
-        f"Cells that held less than 93%, or are longer than 1.6 bounds:\n\n{table(about, shown)}"
+        f"Cells that held less than 93%, or are longer than 1.6 bounds or shorter than .97:\n\n{table(about, shown)}"
     )
 
 
@@ -160,7 +186,7 @@ def _cuts(truth: np.ndarray) -> list[int]:
 
 def _bound(data: Path, column: str, epsilon: float, method: str, assumed: str, what: str) -> float:
     truth, law, held = _column(data, column).truth, _law(data, column, epsilon, method), _held(data, column, assumed)
-    weights = 0.999 * truth + 0.001 * held.start
+    weights = (1.0 - LIKELY) * truth + LIKELY * held.start
     at = Reference(held.polyhedron, law.in_errors(weights, USERS)[0], weights)
     if what == "median":
         return shortest_quantile(KNOTS, 0.5, at, 0.95)

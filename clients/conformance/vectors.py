@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .categories import ORACLES, draws, edges, hashings, read
+
 MAKERS = Path(__file__).parents[2] / "examples" / "browser-client" / "tests"
 """Where documents and draws are made, with fixed seeds; the browser client is tested against the same."""
 
 STRICTER = ("a million escapes",)
 """What a browser refuses for want of stack, and others take: no vector."""
 
-KINDS = ("tables", "floor-forms", "bundles")
-"""What a client may have: exact tables, their floor forms, and all other bundles."""
+KINDS = ("tables", "floor-forms", "categories", "bundles")
+"""What a client may have: exact tables, their floor forms, oracles of categories, and all other bundles."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Vector:
         words of 64 bits in hexadecimal.
     accepted : bool or None
         Of `read`: whether the document must be taken.
-    reports : tuple of float, or None
+    reports : tuple of float or str, or None
         Of `draw`: what the library makes of the same words; None where there are too few, so that nothing may be drawn.
     """
 
@@ -43,11 +45,11 @@ class Vector:
     kind: str
     asked: dict[str, Any]
     accepted: bool | None = None
-    reports: tuple[float, ...] | None = None
+    reports: tuple[float | str, ...] | None = None
 
 
 def vectors() -> Iterator[Vector]:
-    """Yield all vectors: documents to accept and to refuse, draws of numbers, a generator that gives nothing."""
+    """Yield all vectors: documents to accept and to refuse, draws, a generator that gives nothing."""
     sys.path.insert(0, str(MAKERS))
     try:
         with tempfile.TemporaryDirectory() as scratch:
@@ -86,8 +88,25 @@ def _kind_of(text: str) -> str:
 
 
 def _of_bundles(folder: Path) -> Iterator[Vector]:
-    for name, good in json.loads((folder / "bundles.json").read_text())["good"].items():
-        text = (folder / good["file"]).read_text()
-        yield Vector(f"accept: {name}", "bundles", {"do": "read", "document": text}, accepted=True)
+    good = json.loads((folder / "bundles.json").read_text())["good"]
+    texts = {name: (folder / each["file"]).read_text() for name, each in good.items()}
+    kinds = {name: "categories" if each["kind"] in ORACLES else "bundles" for name, each in good.items()}
+    for name, text in texts.items():
+        yield Vector(f"accept: {name}", kinds[name], {"do": "read", "document": text}, accepted=True)
     for name, text, private in json.loads((folder / "changed.json").read_text()):
-        yield Vector(f"changed bundle: {name}", "bundles", {"do": "read", "document": text}, accepted=private)
+        kind = kinds[name.split(" (")[0]]  # the document's name comes before the place that is changed
+        yield Vector(f"changed bundle: {name}", kind, {"do": "read", "document": text}, accepted=private)
+    categories = {name: text for name, text in texts.items() if kinds[name] == "categories"}
+    for name, text, private in edges(categories):
+        yield Vector(f"at the limits: {name}", "categories", {"do": "read", "document": text}, accepted=private)
+    for name, text in (categories | dict(hashings())).items():
+        yield from _of_categories(name, text)
+
+
+def _of_categories(name: str, text: str) -> Iterator[Vector]:
+    made = list(draws(read(text)))
+    asked = [{"value": value, "words": words} for value, words, _ in made]
+    reports = tuple(report for _, _, report in made)
+    yield Vector(f"draw: {name}", "categories", {"do": "draw", "document": text, "draws": asked}, reports=reports)
+    nothing = [{"value": made[0][0], "words": []}]
+    yield Vector(f"no random words: {name}", "categories", {"do": "draw", "document": text, "draws": nothing})

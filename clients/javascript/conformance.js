@@ -2,7 +2,7 @@
 /** Answers the vectors of clients/conformance, a line of JSON each: `python -m clients.conformance javascript`. */
 
 import { readFileSync } from "node:fs";
-import { parseBundle } from "../../examples/browser-client/optldp-bundles.js";
+import { parseBundle, perturbBundle } from "../../examples/browser-client/optldp-bundles.js";
 import { BUNDLE, parseTable, perturb, readJson, TableError } from "../../examples/browser-client/optldp-client.js";
 
 /** A generator that has given all its words. */
@@ -23,12 +23,16 @@ function script(words) {
   Object.defineProperty(globalThis, "crypto", { configurable: true, value: { subtle, getRandomValues: fill } });
 }
 
+/** @type {(document: string) => boolean} */
+function isBundle(document) {
+  const file = /** @type {any} */ (readJson(document));
+  return file?.format === BUNDLE && file.kind !== "floor";
+}
+
 /** @type {(document: string) => Promise<object>} */
 async function verdict(document) {
   try {
-    const file = /** @type {any} */ (readJson(document));
-    const bundle = file?.format === BUNDLE && file.kind !== "floor";
-    await (bundle ? parseBundle(document) : parseTable(document));
+    await (isBundle(document) ? parseBundle(document) : parseTable(document));
     return { accepted: true };
   } catch (error) {
     if (!(error instanceof TableError)) throw error;
@@ -36,11 +40,21 @@ async function verdict(document) {
   }
 }
 
-/** @type {(document: string, draws: { value: number, words: string[] }[]) => Promise<object>} */
-async function drawn(document, draws) {
+/** What draws a report of a value. @type {(document: string) => Promise<(value: any) => number | string>} */
+async function drawer(document) {
+  if (isBundle(document)) {
+    const bundle = await parseBundle(document);
+    return (value) => perturbBundle(bundle, value).report;
+  }
   const table = await parseTable(document);
+  return (value) => perturb(table, value);
+}
+
+/** @type {(document: string, draws: { value: any, words: string[] }[]) => Promise<object>} */
+async function drawn(document, draws) {
+  const draw = await drawer(document);
   try {
-    return { reports: draws.map(({ value, words }) => (script(words), perturb(table, value))) };
+    return { reports: draws.map(({ value, words }) => (script(words), draw(value))) };
   } catch (error) {
     if (!(error instanceof Exhausted)) throw error;
     return { stopped: true };

@@ -24,6 +24,7 @@ from .output.output import (
     say_wrote,
     write_figure,
 )
+from .output.shortest import none_below
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,6 +71,7 @@ def estimate_command(asked: EstimateOptions) -> None:
     Example: optldp estimate mech.json reports.csv --of quantiles --assume shape=1.1,exempt=0.01 --prior last_year.csv
     Example: optldp estimate mech.json --counts counts.csv
     Example: optldp estimate mech.json this_year.csv --versus mech.json last_year.csv --key user
+    Example: optldp estimate mech.json this_year.csv --versus mech.json last_year.csv --above 20
     Example: optldp estimate mech.json reports.csv --by region --simultaneous --out regions.csv
     Example: optldp estimate jobs.json reports.csv --weights weight --top 10
     Example: optldp estimate a.json a.csv b.json b.parquet --key user
@@ -252,9 +254,7 @@ def _print(found: Found, units: str) -> None:
 
 def _with_ends(share: Mapping[str, Any]) -> str:
     words = f"{number(share['value'])}, from {number(share['low'])} to {number(share['high'])}"
-    if (shortest := share.get("shortest_possible")) is not None:
-        words += f", no honest interval below {number(shortest)} long"
-    return words
+    return ", ".join(filter(None, [words, none_below(share, units="")]))
 
 
 def _readable(found: Found, units: str) -> list[tuple[str, str]]:

@@ -154,7 +154,7 @@ OBJECTIVES: Mapping[str, NamedObjective] = {
 
 ON_OUTPUTS: Mapping[str, NamedObjective] = {
     "loss": NamedObjective(
-        "loss:Loss",
+        "losses.loss:Loss",
         "a table for a loss",
         "the least loss of one report",
         "--loss absolute --biased --outputs 0:1:0.025",

@@ -103,10 +103,13 @@ class Pairs:
         matrix, outcomes_of = self.outcomes.in_errors(self._weights, self.makes.n)
         return Reference(self.polyhedron, matrix, self._weights), outcomes_of
 
-    def estimates(self, functionals: np.ndarray, confidence: float) -> Estimates:
-        """Return the estimates of upper ends of numbers (F, K), by the reports that choose."""
+    def estimates(self, functionals: np.ndarray, confidence: float, *, nearer: float = 1.0) -> Estimates:
+        """Return the estimates of upper ends of numbers (F, K), by the reports that choose.
+
+        They are best against distributions at the distance that ends are off, or that share of it.
+        """
         reference, outcomes_of = self._reference
-        h = reference.estimates(functionals, normal_quantile(confidence)) @ outcomes_of
+        h = reference.estimates(functionals, nearer * normal_quantile(confidence)) @ outcomes_of
         bias = largest_over(functionals - h @ self.outcomes.law.T, self.polyhedron)
         return Estimates(h, bias, functionals.max(axis=1))
 
@@ -147,21 +150,61 @@ class Estimates(NamedTuple):
     most: np.ndarray
 
     def upper(self, seen: Outcomes, confidence: float) -> np.ndarray:
-        """Return upper ends (F,) by reports that chose nothing: averages, their reach and their bias.
+        """Return upper ends (F,) by reports that chose nothing: averages, their reach and their bias."""
+        return np.minimum(self.noise(seen).upper(confidence) + self.bias, self.most)
 
-        Guard against leverage: a mean that is d larger than the sample's, for outcomes that it has too few of, has a
-        variance that is larger by d R, R what these are above the mean. So d = z sqrt((v + d R) / n), which is the
-        score interval (Wilson 1927) where one outcome counts. R is what skewness says of outcomes that were seen, and
-        the largest weight of those that were hardly.
+    def noise(self, seen: Outcomes) -> Noise:
+        """Return what reports say that chose nothing, and how surely.
+
+        The leverage R is what skewness says of outcomes that were seen, and the largest weight of those that were
+        hardly.
         """
-        z, n, shares, h = normal_quantile(confidence), seen.n, seen.shares, self.weights
+        n, shares, h = seen.n, seen.shares, self.weights
         mean = h @ shares
         off = h - mean[:, None]
         variance = off**2 @ shares
         skew = np.maximum(off**3 @ shares, 0.0)
-        reach = np.divide(skew, variance, out=np.zeros_like(skew), where=variance > 0)
+        leverage = np.divide(skew, variance, out=np.zeros_like(skew), where=variance > 0)
         if (rare := seen.counts < RARE).any():
-            reach = np.maximum(reach, off[:, rare].max(axis=1))
-        half = z**2 * reach / (2.0 * n)
-        reached = mean + half + np.sqrt(z**2 * variance / max(n - 1, 1) + half**2)
-        return np.minimum(reached + self.bias, self.most)
+            leverage = np.maximum(leverage, off[:, rare].max(axis=1))
+        return Noise(mean, variance / max(n - 1, 1), leverage / n)
+
+
+class Noise(NamedTuple):
+    """Averages and what is known of their errors, (F,) each.
+
+    Parameters
+    ----------
+    mean, variance : (F,) ndarray of float
+        Of the averages.
+    leverage : (F,) ndarray of float
+        R / n: by how much the variance of an average grows at most with its expectation.
+    """
+
+    mean: np.ndarray
+    variance: np.ndarray
+    leverage: np.ndarray
+
+    @classmethod
+    def together(cls, first: Noise, second: Noise) -> Noise:
+        """Return that of sums of averages of two groups without users in common.
+
+        Example
+        -------
+        >>> one = Noise(np.array([0.2]), np.array([0.01]), np.array([0.0]))
+        >>> Noise.together(one, one).upper(0.95).round(3)
+        array([0.677])
+        """
+        leverage = np.maximum(first.leverage, second.leverage)
+        return cls(first.mean + second.mean, first.variance + second.variance, leverage)
+
+    def upper(self, confidence: float) -> np.ndarray:
+        """Return the largest expectations (F,) that the averages do not contradict.
+
+        Guard against leverage: a mean that is d larger than the sample's, for outcomes that it has too few of, has a
+        variance that is larger by d R, R what these are above the mean. So d = z sqrt((v + d R) / n), which is the
+        score interval (Wilson 1927) where one outcome counts.
+        """
+        z = normal_quantile(confidence)
+        half = z**2 * self.leverage / 2.0
+        return self.mean + half + np.sqrt(z**2 * self.variance + half**2)

@@ -59,6 +59,8 @@ CREATE TABLE IF NOT EXISTS ids (id VARCHAR, day VARCHAR, told UBIGINT);
 CREATE TABLE IF NOT EXISTS counts (made VARCHAR, day VARCHAR, state VARCHAR, output VARCHAR, supports BIGINT, n BIGINT);
 """
 
+SIMULATION = "whether the reports are of a simulation"
+
 KNOWN, UNLIKE = "known", "unlike"
 """What becomes of an id that was counted before, with the same report and with another one."""
 
@@ -134,8 +136,9 @@ def collecting(
     (2, 2)
     """
     place = Path(folder)
+    made = [each for each in (place, *place.parents) if not each.exists()]
     place.mkdir(parents=True, exist_ok=True)
-    with connected({"temp_directory": str(place / ".spill")}) as connection:
+    with _tidy(made), connected({"temp_directory": str(place / ".spill")}) as connection:
         try:
             connection.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
             connection.execute(f"ATTACH {literal(str(place / STATE_FILE))} AS state; USE state")
@@ -147,7 +150,21 @@ def collecting(
             ) from None
         days = DayCollector(place, table, parse, asked, bits, connection)
         days.require_own()
-        yield days
+        try:
+            yield days
+        finally:
+            days.leave_nothing_empty()
+
+
+@contextmanager
+def _tidy(made: Sequence[Path]) -> Iterator[None]:
+    """Remove the folders made, the innermost first, if nothing is in them at the end."""
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # what holds something stays, and what it is in
+            for each in made:
+                each.rmdir()
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +251,8 @@ class DayCollector:
             chosen = self._chosen(relation, names, where)
             connection.execute("BEGIN TRANSACTION")
             try:
-                self._said("simulated", str(is_marked(marked)), "whether the reports are of a simulation")
+                for fact in (*self._own(), ("simulated", str(is_marked(marked)), SIMULATION)):
+                    self._keep(*fact)
                 connection.execute(f"CREATE TEMP TABLE batch AS {chosen.project(cells).sql_query()}")
                 found = self._count(repr(str(path)), skip_invalid=skip_invalid, keep_first=keep_first)
                 connection.execute("DROP TABLE batch; COMMIT")
@@ -382,20 +400,42 @@ class DayCollector:
 
     def require_own(self) -> None:
         """Raise InputError for a folder whose counts are of another table, or of days that stayed open longer."""
-        self._said("format", FORMAT, "the folder")
-        self._said("table", self.table, "the table")
-        self._said("late", str(self.asked.late), "--late")
+        for fact in self._own():
+            self._is_held(*fact)
 
-    def _said(self, name: str, said: str, what: str) -> None:
-        """Keep what holds for all counts of the folder; InputError where something else did."""
-        held = self.connection.execute("SELECT said FROM known WHERE name = ?", [name]).fetchall()
-        if not held:
+    def leave_nothing_empty(self) -> None:
+        """Remove the state of a folder into which nothing was counted: it is for whatever table comes first.
+
+        The file goes while it is still locked, so that no other run can have counted into it, and after a checkpoint,
+        so that closing it touches no file beside it.
+        """
+        if not self._number("SELECT count(*) FROM known"):
+            self.connection.execute("CHECKPOINT")
+            with suppress(OSError):  # Windows removes no open file: it stays, and says nothing of any table
+                (self.folder / STATE_FILE).unlink()
+
+    def _own(self) -> list[tuple[str, str, str]]:
+        """What holds for all counts of the folder: its name, what is said, and how it is called."""
+        return [
+            ("format", FORMAT, "the folder"),
+            ("table", self.table, "the table"),
+            ("late", str(self.asked.late), "--late"),
+        ]
+
+    def _keep(self, name: str, said: str, what: str) -> None:
+        """Keep what holds for all counts of the folder, with the first batch that is counted."""
+        if not self._is_held(name, said, what):
             self.connection.execute("INSERT INTO known VALUES (?, ?)", [name, said])
-        elif held[0][0] != said:
+
+    def _is_held(self, name: str, said: str, what: str) -> bool:
+        """Return whether that is kept already; InputError where something else is."""
+        held = self.connection.execute("SELECT said FROM known WHERE name = ?", [name]).fetchall()
+        if held and held[0][0] != said:
             raise InputError(
                 f"{what} must be that of the counts in {str(self.folder)!r}, {held[0][0]}, got {said}: choose another "
                 "folder"
             )
+        return bool(held)
 
     def _number(self, query: str) -> int:
         return int(self.connection.execute(query).fetchall()[0][0])

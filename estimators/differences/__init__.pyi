@@ -5,6 +5,8 @@ from .groups import estimate_groups as estimate_groups
 from .matched import MatchedTallies as MatchedTallies
 from .matched import match_users as match_users
 from .others import estimate_others as estimate_others
+from .shares import DifferenceOfShares as DifferenceOfShares
+from .shares import estimate_share_difference as estimate_share_difference
 from .significance import above_noise as above_noise
 from .tally import GroupedTallies as GroupedTallies
 from .tally import Tally as Tally

@@ -23,7 +23,7 @@ from ..reading.columns.other_table import BETWEEN, TABLE
 from ..reading.columns.simulated_columns import OUTPUT, USERS
 from .daily import Daily
 from .filters import condition
-from .supports import bits_written, support_query
+from .supports import bits_in_columns, bits_written, column_sums_query, support_query
 
 DIALECTS = get_args(Dialect)
 """SQL that queries are written in."""
@@ -105,6 +105,10 @@ def count_query(
     if daily is not None:
         if key is not None or cells is not None or len(mechanisms) > 1:
             raise InputError("counts by day are of one table of reports: leave out --key, --cells and other tables")
+        if bits_in_columns(mechanisms[0]) is not None:
+            raise InputError(
+                "counts by day are of reports in one column, got a column for each bit: write them as bits"
+            )
         bits = bits_written(mechanisms[0])
         return _in(dialect, daily.query(_relation(relations[0]), column, chosen, table=table, bits=bits))
     sources = [_chosen(_relation(name), chosen, alias="" if cells else " AS chosen") for name in relations]
@@ -112,8 +116,12 @@ def count_query(
         if key is not None or len(sizes) != 1:
             raise InputError("cells are for one table of numbers without a key: write numbers of outputs for services")
         return _in(dialect, _joined(sources[0], column, _relation(cells), table))
+    groups = f", {quoted(TABLE)}" if table else ""
+    if key is None and (labels := bits_in_columns(mechanisms[0])) is not None:
+        if table and TABLE in labels:
+            raise InputError(f"a category is called {TABLE!r}, so that no column names what made reports: --no-table")
+        return _in(dialect, column_sums_query(sources[0], list(map(quoted, labels)), groups))
     if key is None and (bits := bits_written(mechanisms[0])) is not None:
-        groups = f", {quoted(TABLE)}" if table else ""
         return _in(dialect, support_query(sources[0], quoted(column), bits, groups))
     if key is None:
         return count_together(relations[0], {column: OUTPUT}, dialect, table=table, where=where)

@@ -6,11 +6,13 @@ cut into pieces of some bits instead; equal pieces of one place are counted, and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
 
 from ...mechanisms.categorical.bit_vectors import BitVectors
+from ...mechanisms.statistics import as_supports
 from ...mechanisms.third_party.adoption import written_of
 from ..reading.columns.simulated_columns import BIT, NO_BIT, SUPPORTS, USERS
 
@@ -146,6 +148,71 @@ def support_query(relation: str, column: str, bits: WrittenBits, groups: str = "
         f"CROSS JOIN ({_numbers('shift', PIECE)}) AS shifts WHERE (piece IS NULL AND place = 0 AND shift = 0) OR "
         f"(piece IS NOT NULL AND {bit} < {bits.many}) GROUP BY {number}{groups}"
     )
+
+
+ONE, ZERO = ("1", "1.0", "1.", "true"), ("0", "0.0", "0.", "false")
+"""What engines say, as text, of a whole number, one with a point, and a Boolean."""
+
+
+def bits_in_columns(mechanism: Any) -> tuple[str, ...] | None:
+    """Return the columns of reports that others drew and wrote as a column of 0 or 1 for each category; else None.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.third_party import adopt
+    >>> [bits_in_columns(adopt("oue", ["a", "b"], 1.0, written=form)) for form in ("columns", "bits")]
+    [('a', 'b'), None]
+    """
+    written = written_of(mechanism)
+    if written is None or written.form != "columns" or as_supports(mechanism.statistic) is None:
+        return None
+    return written.columns("")
+
+
+def column_sums_query(relation: str, columns: Sequence[str], groups: str = "") -> str:
+    """Return the query, as that of `support_query`, for reports with a column for each bit: one pass over the rows.
+
+    Parameters
+    ----------
+    relation : str
+        SQL of what has the reports.
+    columns : sequence of str
+        Of the bits, quoted, in the order of the categories.
+    groups : str
+        As of `support_query`.
+
+    Example
+    -------
+    >>> import duckdb
+    >>> rows = "(SELECT unnest([1, 0, 7]) AS a, unnest([1, 1, 0]) AS b)"
+    >>> duckdb.sql(column_sums_query(rows, ["a", "b"]) + " ORDER BY bit").fetchall()
+    [(-1, 0, 1), (0, 1, 2), (1, 2, 2)]
+    """
+    one, either = _listed(ONE), _listed(ONE + ZERO)
+    texts = ", ".join(f"CAST({column} AS VARCHAR) AS b{i}" for i, column in enumerate(columns))
+    sound = " AND ".join(f"COALESCE(b{i} IN ({either}), FALSE)" for i in range(len(columns)))
+    kept = ", ".join(f"b{i}" for i in range(len(columns)))
+    ones = (f"SUM(CASE WHEN sound = 1 AND b{i} IN ({one}) THEN 1 ELSE 0 END) AS s{i}" for i in range(len(columns)))
+    each = (
+        f"SELECT {kept}, CASE WHEN {sound} THEN 1 ELSE 0 END AS sound{groups} "
+        f"FROM (SELECT {texts}{groups} FROM {relation}) AS written"
+    )
+    grouped = f" GROUP BY {groups.removeprefix(', ')}" if groups else ""
+    summed = (
+        f"SELECT {', '.join(ones)}, SUM(sound) AS told, SUM(1 - sound) AS untold{groups} "
+        f"FROM ({each}) AS each_report{grouped}"
+    )
+    cases = " ".join(f"WHEN {i} THEN s{i}" for i in range(len(columns)))
+    places = f"{_numbers('place', len(columns))} UNION ALL SELECT {NO_BIT}"
+    users = f"CASE WHEN place = {NO_BIT} THEN untold ELSE told END"
+    return (
+        f'SELECT place AS "{BIT}"{groups}, CASE place {cases} ELSE 0 END AS "{SUPPORTS}", {users} AS "{USERS}" '
+        f"FROM ({summed}) AS summed CROSS JOIN ({places}) AS places WHERE {users} > 0"
+    )
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return ", ".join(f"'{text}'" for text in texts)
 
 
 def _numbers(name: str, many: int) -> str:

@@ -13,10 +13,9 @@ import numpy as np
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.identifier import table_identifier
-from ...mechanisms.statistics import as_supports
 from ...mechanisms.third_party.adoption import written_of
 from ..engines.lazy import fetched, narwhals_or_refuse
-from ..engines.supports import PIECE, WrittenBits, bits_written, support_query
+from ..engines.supports import PIECE, WrittenBits, bits_in_columns, bits_written, support_query
 from ..reading.columns.cells import quoted
 from ..reading.columns.files import column_position, listed, short_message
 from ..reading.columns.other_table import TABLE, require_table
@@ -49,7 +48,7 @@ def is_summed(mechanism: CategoricalMechanism) -> bool:
     >>> is_summed(optimised_unary(range(20), 1.0)), is_summed(optimised_unary("ab", 1.0))
     (True, False)
     """
-    return bits_written(mechanism) is not None or _in_columns(mechanism)
+    return bits_written(mechanism) is not None or bits_in_columns(mechanism) is not None
 
 
 def collect_sums(mechanism: CategoricalMechanism, reports: Any, *, column: str = REPORT) -> SupportCounts:
@@ -79,7 +78,7 @@ def collect_sums(mechanism: CategoricalMechanism, reports: Any, *, column: str =
     source = Source(reports, where)
     with work_database(MEMORY_LIMIT) as connection, source.reading():
         relation, names = source.open(connection)
-        in_columns = _in_columns(mechanism)
+        in_columns = bits_in_columns(mechanism) is not None
         labels = mechanism.categories.labels if in_columns else (column_of_reports(names, column),)
         relation = of_table(relation, names, lambda: table_identifier(mechanism), where, path=source.path, own=labels)
         marked = [marked_column(names, label, where, others=labels) for label in labels]
@@ -125,7 +124,7 @@ def collect_lazily(
         rows = nw.from_native(frame).lazy()
         names = list(rows.collect_schema())
         _require_table(nw, rows, names, mechanism)
-        if _in_columns(mechanism):
+        if bits_in_columns(mechanism) is not None:
             return _columns_lazily(nw, mechanism, rows, names)
         marked = marked_column(names, column_of_reports(names, column), "the frame")
         _require(names, [marked])
@@ -203,11 +202,6 @@ def _sound(mechanism: CategoricalMechanism, rows: dict[str, np.ndarray], where: 
 
 def _none_of(many: int, where: str) -> str:
     return f"{where} must hold reports of this mechanism, got {many} rows that hold none: correct them"
-
-
-def _in_columns(mechanism: CategoricalMechanism) -> bool:
-    written = written_of(mechanism)
-    return written is not None and written.form == "columns" and as_supports(mechanism.statistic) is not None
 
 
 def _require(names: Sequence[str], wanted: Sequence[str]) -> None:

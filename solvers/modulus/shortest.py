@@ -15,6 +15,9 @@ DISTANCES = (0.6, 1.3, 2.0, 2.8, 3.8)
 """Standard errors at which moduli are computed; between them a concave function is at least the line. More of them
 make the bound less than a hundredth larger."""
 
+TURNS = 33
+"""Ways to share a distance between two distributions; any of them is one."""
+
 
 class Shortest(NamedTuple):
     """What was found.
@@ -65,6 +68,35 @@ def shortest_length(functional: Array, reference: Reference, confidence: float) 
         moved[:, at] = np.maximum(0.0, (both * away).sum(axis=1))
     np.maximum.accumulate(moved, axis=1, out=moved)
     return Shortest(float(_integrals(confidence) @ moved.sum(axis=0)), moved[0], moved[1])
+
+
+def shortest_of_two(first: Shortest, second: Shortest, confidence: float) -> float:
+    r"""Return the same of a number of one distribution and one of another, added, or the one less the other.
+
+    What independent reports of both tell adds up: omega(d) is the most that omega_1(d cos t) + omega_2(d sin t) is. The
+    one is taken to rise where the other falls.
+
+    Parameters
+    ----------
+    first, second : Shortest
+        Of a number of each; of a difference, both as they are.
+    confidence : float
+
+    Example
+    -------
+    >>> from optldp.solvers.modulus.polyhedron import Polyhedron
+    >>> even = Reference(Polyhedron.simplex(2), 50.0 * np.eye(2), np.array([0.5, 0.5]))
+    >>> one = shortest_length(np.array([0.0, 1.0]), even, 0.95)
+    >>> round(shortest_of_two(one, one, 0.95) / one.length, 2)
+    1.41
+    """
+    grid, turns = np.array([0.0, *DISTANCES]), np.linspace(0.0, np.pi / 2, TURNS)
+    near, far = np.outer(DISTANCES, np.cos(turns)), np.outer(DISTANCES, np.sin(turns))
+    moved = np.zeros(len(DISTANCES))
+    for up, down in ((first.rise, second.fall), (first.fall, second.rise)):
+        both = np.interp(near, grid, np.r_[0.0, up]) + np.interp(far, grid, np.r_[0.0, down])
+        moved += np.maximum.accumulate(both.max(axis=1))
+    return float(_integrals(confidence) @ moved)
 
 
 @lru_cache(maxsize=8)

@@ -1,11 +1,13 @@
-"""Draws private reports of numbers by tables that optldp designed; the standard library alone.
+"""Draws private reports of numbers and categories by mechanisms that optldp designed; the standard library alone.
 
-Reading and proving (`reading`, `proving`) end in a `Table`, which draws (`drawing`). Formats: docs/table-format.md and
-docs/floor-form.md of optldp.
+Reading and proving (`reading`, `proving`, `category_proving`) end in a `Table` or in `Categories`, which draw
+(`drawing`, `category_drawing`). Formats: docs/table-format.md, docs/floor-form.md, docs/bundle-format.md of optldp.
 """
 
+from .category_drawing import Categories
+from .category_proving import read_categories
 from .drawing import Table
 from .proving import read_table
 from .reading import TableError
 
-__all__ = ["Table", "TableError", "read_table"]
+__all__ = ["Categories", "Table", "TableError", "read_categories", "read_table"]

@@ -51,8 +51,7 @@ def read_table(text: str) -> Table:
 
 
 def _table(document: dict[str, Any]) -> Table:
-    whole = type(document["denominator"]) is int and document["denominator"] == DENOMINATOR
-    need(whole, f"denominator must be {DENOMINATOR}")
+    require_denominator(document["denominator"])
     epsilon, knots, unbiased = _around(document)
     low, high = as_ends("low", document["low"]), as_ends("high", document["high"])
     _require_outputs(low, high)
@@ -96,21 +95,37 @@ def _made(
 def _around(document: dict[str, Any]) -> tuple[float, list[float], bool]:
     """Check what tables and floor forms share; return epsilon, knots, and whether reports claim to be unbiased."""
     require_checksum(document)
-    epsilon, knots = as_number("epsilon", document["epsilon"]), as_numbers("knots", document["knots"])
-    need(1e-6 <= epsilon <= 16, "epsilon must be in [1e-6, 16]")
+    epsilon, knots = checked_epsilon(document["epsilon"]), as_numbers("knots", document["knots"])
     rising = len(knots) > 1 and all(a < b for a, b in pairwise(knots))
     need(rising, "knots must be strictly increasing, at least 2")
     need(1e-100 < knots[-1] - knots[0] < 1e100, "knots must span 1e-100 to 1e100")
     as_text("units", document["units"])
-    origin = as_object("provenance", document["provenance"], ("method", "parameters", "version", "certificate"))
-    as_text("method", origin["method"])
-    as_text("version", origin["version"])
-    parameters = _record("parameters", origin["parameters"])
-    if origin["certificate"] is not None:
-        _record("certificate", origin["certificate"])
+    parameters = checked_provenance(document["provenance"])
     if document["prior"] is not None:
         _require_prior(document["prior"], len(knots))
     return epsilon, knots, parameters.get("unbiased") is True
+
+
+def require_denominator(value: Any) -> None:
+    """Refuse any other denominator than 2^53, written as a whole number."""
+    need(type(value) is int and value == DENOMINATOR, f"denominator must be {DENOMINATOR}")
+
+
+def checked_epsilon(value: Any) -> float:
+    """Return a budget, which is from 1e-6 to 16."""
+    epsilon = as_number("epsilon", value)
+    need(1e-6 <= epsilon <= 16, "epsilon must be in [1e-6, 16]")
+    return epsilon
+
+
+def checked_provenance(value: Any) -> dict[str, Any]:
+    """Check how a mechanism came about; return the parameters of its method."""
+    origin = as_object("provenance", value, ("method", "parameters", "version", "certificate"))
+    as_text("method", origin["method"])
+    as_text("version", origin["version"])
+    if origin["certificate"] is not None:
+        _record("certificate", origin["certificate"])
+    return _record("parameters", origin["parameters"])
 
 
 def _record(name: str, value: Any) -> dict[str, Any]:

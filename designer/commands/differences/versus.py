@@ -10,10 +10,12 @@ from ..handlers.bundle import MOST_ROWS, found_rows
 from ..handlers.kind import Found, Service, split
 from ..handlers.options import EstimateOptions
 from ..output.output import say, told_of_reports
+from ..output.shortest import none_below
 from .refused import require_fitting
 
 if TYPE_CHECKING:
     from ....estimators.differences import Difference, MatchedTallies
+    from ....estimators.intervals import Interval
 
 INDEPENDENT = (
     "note: the two are taken as independent: if some people are in both, name their column by --key, and what they "
@@ -21,13 +23,23 @@ INDEPENDENT = (
 )
 
 
+INDEPENDENT_SHARES = (
+    "note: the two are taken as independent: if some people are in both, the interval is not honest; --key, without "
+    "--above, is for differences of means of the same people"
+)
+
+
 def versus(service: Service, asked: EstimateOptions) -> Found:
     """Return how much the first is above the second, and both."""
     from ....estimators.differences import WeightedFrequencies, estimate_difference
 
-    require_fitting(asked, "--versus", "--key", "--keep-first")
+    require_fitting(asked, "--versus", "--key", "--keep-first", "--above")
     asked.refuse("for one file of reports, which may name its groups: compare two by --versus", "--by")
+    if asked.above is not None:
+        asked.refuse("of no use to a difference of shares, whose groups share no users", "--key", "--weights")
     tallies = _matched(service, asked)
+    if asked.above is not None:
+        return _of_shares(tallies, asked.above, asked)
     found = estimate_difference(tallies, simultaneous=asked.simultaneous, target=asked.target)
     told = told_of_reports(tallies.simulated, tallies.skipped)
     facts, columns = split(found, asked.confidence)
@@ -49,6 +61,22 @@ def versus(service: Service, asked: EstimateOptions) -> Found:
     return replace(made, facts=facts | more | told, more={**columns, **parts}, last=last, counts=both)
 
 
+def _of_shares(tallies: MatchedTallies, above: float, asked: EstimateOptions) -> Found:
+    """Return how much the share above a value is larger in the first."""
+    from ....estimators.differences import estimate_share_difference
+
+    asked.refuse("of no use to one share", "--simultaneous", "--top", "--out", "--target")
+    found = estimate_share_difference(tallies.first, tallies.second, above=above)
+    facts: dict[str, Any] = {"above": above} | found.to_dict(asked.confidence)
+    parts: dict[str, Any] = {"first_estimate": _part(found.first, asked), "second_estimate": _part(found.second, asked)}
+    say(INDEPENDENT_SHARES)
+    facts |= told_of_reports(tallies.simulated, tallies.skipped)
+    shown = {name: facts[name] for name in ("value", "std_error", "low", "high", "confidence", "n", "first", "second")}
+    last = f"{_decided(found.interval(asked.confidence), asked)}; {none_below(facts, '')}"
+    both = (tallies.first, tallies.second)
+    return Found(f"difference of the shares above {above:g}", facts, parts, said=shown, last=last, counts=both)
+
+
 def _part(found: Any, asked: EstimateOptions) -> dict[str, Any]:
     return found.to_dict(asked.confidence)
 
@@ -58,9 +86,7 @@ def _in_words(found: Difference, asked: EstimateOptions) -> str:
     ends = found.interval(asked.confidence)
     lines, level = [], f"{100 * asked.confidence:g}%"
     if isinstance(found.value, float):
-        known = "above" if ends.low > 0 else "below" if ends.high < 0 else ""
-        words = f"the first is {known} the second" if known else "which is above the other cannot be said"
-        lines.append(f"with {level} confidence {words}: first less second is {ends.low:.4g} to {ends.high:.4g}")
+        lines.append(_decided(ends, asked))
     else:
         apart = int(((ends.low > 0) | (ends.high < 0)).sum())
         how = "all at once" if asked.simultaneous else "each by itself, so some by chance: --simultaneous"
@@ -69,6 +95,14 @@ def _in_words(found: Difference, asked: EstimateOptions) -> str:
         words = f"{found.matched:,} of {found.n:,} people are in both"
         lines.append(f"{words}: what they have in common is taken out of the interval")
     return "\n".join(lines)
+
+
+def _decided(ends: Interval, asked: EstimateOptions) -> str:
+    """Return which of two is larger."""
+    known = "above" if ends.low > 0 else "below" if ends.high < 0 else ""
+    words = f"the first is {known} the second" if known else "which is above the other cannot be said"
+    level = f"{100 * asked.confidence:g}%"
+    return f"with {level} confidence {words}: first less second is {ends.low:.4g} to {ends.high:.4g}"
 
 
 def _matched(service: Service, asked: EstimateOptions) -> MatchedTallies:

@@ -169,8 +169,8 @@ class BundleKind(Kind[B]):
             once=self.once and is_long(service.reports),
         )
 
-    def told_alone(self, service: Service, asked: EstimateOptions) -> Found:
-        """Return what the reports of one service tell."""
+    def taken(self, service: Service, asked: EstimateOptions) -> tuple[Any, bool, SkippedRows]:
+        """Return the counts of one service, whether they are of a simulation, and which rows were left out."""
         from ....estimators.reading.columns import SkippedRows
         from .days import answered
         from .reading import accounted, added
@@ -179,13 +179,18 @@ class BundleKind(Kind[B]):
             skipped = SkippedRows()
             answers, simulated = answered(asked.counts, [self.identifier()])
             counts = added(self.counted(rows, skipped if asked.skip_invalid else False) for rows in answers)
-        elif (summed := self.summed(service, asked)) is not None:
-            counts, simulated, skipped = *summed, SkippedRows()
-        else:
-            read = self.read(service, asked, asked.level_column or LEVEL_COLUMN)
-            simulated, skipped = read.simulated, read.skipped
-            with accounted(skipped):
-                counts = self.of_reports(read.reports, read.many)
+            return counts, simulated, skipped
+        if (summed := self.summed(service, asked)) is not None:
+            return *summed, SkippedRows()
+        read = self.read(service, asked, asked.level_column or LEVEL_COLUMN)
+        with accounted(read.skipped):
+            return self.of_reports(read.reports, read.many), read.simulated, read.skipped
+
+    def told_alone(self, service: Service, asked: EstimateOptions) -> Found:
+        """Return what the reports of one service tell."""
+        from .reading import accounted
+
+        counts, simulated, skipped = self.taken(service, asked)
         with accounted(skipped):
             found = self.found(counts, asked)
         if asked.plot is not None and found.figure is None:

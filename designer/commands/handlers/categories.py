@@ -167,8 +167,10 @@ class Categories(BundleKind[CategoricalMechanism]):
 
     def query(self, kinds: Sequence[Kind], relations: Sequence[str], **options: Any) -> str:
         written = written_of(self.mechanism)
-        if written is not None and len(written.columns(OUTPUT)) > 1:
-            raise InputError("count-sql is for reports of one column, got ones of several: optldp count reads these")
+        if written is not None and written.form == "seeded":
+            raise InputError(
+                "count-sql is for reports of one column, got ones with their seeds: optldp count reads these"
+            )
         return super().query(kinds, relations, **options)
 
     def reader(self, asked: EstimateOptions, *, numbered: bool) -> Reader:
@@ -240,6 +242,13 @@ class Categories(BundleKind[CategoricalMechanism]):
         one_report = float(influence(self.mechanism, found).one_report.max()) if method == "unbiased" else None
         table = frequency_table(found, each_confidence(asked, found.value.size), {"one_report": one_report})
         return ranked(table, counts, asked)
+
+    def estimate(self, services: Sequence[Service], asked: EstimateOptions) -> Found:
+        if len(services) == 1:
+            return super().estimate(services, asked)
+        from .versions import estimate_versions
+
+        return estimate_versions(services, asked)
 
     def checked(self, exact: bool) -> Checked:
         found = super().checked(exact)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def answered(paths: Sequence[Path], tables: Sequence[str], names: Sequence[str] = ()) -> tuple[list[Answer], bool]:
     """Return what `from_counts` takes of files, and whether they are of a simulation.
 
-    Counts by day are taken together, of several tables each for itself, in a column of its service's name.
+    Counts by day are taken together, of several tables each for itself: in a column of its service's name, if these
+    are given, else as an answer of its own.
 
     Parameters
     ----------
@@ -48,8 +49,8 @@ def answered(paths: Sequence[Path], tables: Sequence[str], names: Sequence[str] 
     days = load_days(paths)
     days.require(tables)
     rows = [_told(days, table) for table in tables]
-    if len(tables) == 1:
-        return [rows[0]], days.simulated
+    if len(tables) == 1 or not names:
+        return list(rows), days.simulated
     return _beside(rows, names), days.simulated
 
 

@@ -226,7 +226,8 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         typer.Option(
             "--alike",
             help="Several services: weigh users by what their services tell, as if who reports to which said nothing "
-            "of the value; their means are compared, and a warning says where they differ by more than chance.",
+            "of the value; their means are compared, and a warning says where they differ by more than chance. "
+            "Versions of categories are weighed so, too.",
         ),
     ] = False
     level_column: Annotated[
@@ -246,7 +247,9 @@ class EstimateOptions(ContrastOptions, ReportOptions):
     above: Annotated[
         float | None,
         typer.Option(
-            "--above", help="Add the probability of values above this, however large; alone, of their distribution."
+            "--above",
+            help="Add the probability of values above this, however large; alone, of their distribution; with --versus "
+            "the difference of both groups' alone.",
         ),
     ] = None
     assume: Annotated[

@@ -18,11 +18,12 @@ from ..options.kind import DesignKind
 from ..output.output import solver_progress
 from .bundle import BundleKind
 from .categories import LABELS, Categories
-from .kind import Designed, Drawing, Held, Kind, Layout, WrittenReports
+from .kind import Designed, Drawing, Held, Kind, Layout, Reader, WrittenReports
 
 if TYPE_CHECKING:
     from ..options.designs.design import DesignOptions
     from ..options.perturb import PerturbOptions
+    from .options import EstimateOptions
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +97,11 @@ class Places(Categories):
 
     def reports_of(self, cells: Sequence[np.ndarray]) -> np.ndarray:
         return self.mechanism.checked_reports(self._outputs.codes(np.column_stack(cells)))
+
+    def reader(self, asked: EstimateOptions, *, numbered: bool) -> Reader:
+        from .readers import place_reader
+
+        return place_reader(self.mechanism, asked, self.layout("", ""))
 
     def columns_of(self, reports: np.ndarray) -> dict[str, np.ndarray]:
         return dict(zip(COLUMNS, self._outputs.points[reports].T, strict=True))

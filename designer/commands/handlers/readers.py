@@ -6,17 +6,20 @@ so has each report of categories: argmin_r sum_x p(x) P(y | x) l(x, r).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from ....mechanisms.errors import InputError
-from ...objectives.losses.named import LOSSES, OF_LABELS, best_readings, known_or_read, losses_of
+from ...objectives.losses.named import CIRCULAR, LOSSES, OF_LABELS, best_readings, known_or_read, losses_of
 from ..options.trusted_prior import weights_on
 from .kind import Layout, Reader
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ....mechanisms.categorical.mechanism import CategoricalMechanism
+    from ....mechanisms.spaces.places import Places
     from ....mechanisms.table.table import TabulatedMechanism
     from .options import EstimateOptions
 
@@ -67,18 +70,50 @@ def category_reader(mechanism: CategoricalMechanism, asked: EstimateOptions, lay
         raise InputError(f"the prior of {str(asked.prior_file)!r}: {error}") from None
     places = np.arange(weights.size, dtype=float)
     losses = losses_of(costs, places, places, labels=True)
+    labels = np.array(mechanism.categories.labels, dtype=object)
+    read = _by_law(mechanism, lambda texts: layout.parse([texts]), weights, losses)
+    return Reader(costs if isinstance(costs, str) else "own", labels, None, read)
+
+
+def place_reader(mechanism: CategoricalMechanism, asked: EstimateOptions, layout: Layout) -> Reader:
+    """Return what reads reports of places (n, 2) as places of the mechanism, by the losses of places."""
+    from ...priors.categorical import CategoricalPrior
+
+    loss, outputs = asked.read_by
+    if outputs is not None:
+        raise InputError("outputs of --of reports are for numbers, got places: leave it out")
+    of_places = dict.fromkeys(name for name in LOSSES if name != CIRCULAR)
+    if loss is None:
+        raise InputError(f"--of reports of places needs a loss, got none: write --of reports:{next(iter(of_places))}")
+    costs = known_or_read(loss, of_places, "a loss of places")
+    if asked.prior_file is None:
+        raise InputError(NEEDS_PRIOR)
+    places = cast("Places", mechanism.categories)
+    try:
+        weights = CategoricalPrior.from_places_file(asked.prior_file).among(places).weights
+    except InputError as error:
+        raise InputError(f"the prior of {str(asked.prior_file)!r}: {error}") from None
+    losses = losses_of(costs, places.points, places.points)
+    labels = np.array(places.labels, dtype=object)
+    read = _by_law(mechanism, lambda points: layout.parse(list(points.T)), weights, losses)
+    return Reader(costs if isinstance(costs, str) else "own", labels, None, read)
+
+
+def _by_law(
+    mechanism: CategoricalMechanism, parse: Callable[[np.ndarray], Any], weights: np.ndarray, losses: np.ndarray
+) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """Return what reads cells by the law of the reports in them, so many at a time."""
     rows = max(1, MOST_CELLS // weights.size)
 
-    def read(texts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        reports = layout.parse([texts])
+    def read(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        reports = parse(cells)
         parts = [
             best_readings(mechanism.pmf(reports[start : start + rows]).T, weights, losses)
             for start in range(0, len(reports), rows)
         ]
         return np.concatenate([part.best for part in parts]), _known(np.concatenate([part.risk for part in parts]))
 
-    labels = np.array(mechanism.categories.labels, dtype=object)
-    return Reader(costs if isinstance(costs, str) else "own", labels, None, read)
+    return read
 
 
 def _numbered(table: TabulatedMechanism, reports: np.ndarray) -> np.ndarray:

@@ -87,6 +87,8 @@ def assumptions_of(
     prior, lines = None, list[str]()
     if prior_file is not None:
         weights = weights_on(prior_file, knots, units)
+        if any(asked_for(text, ASSUMPTIONS, "--assume")[0] in NEAR_PRIOR for text in texts):
+            _require_weight(weights, counts, prior_file.name)
         if empty := int(np.count_nonzero(weights == 0)):
             lines.append(
                 f"note: the prior of {prior_file.name!r} has no weight at {empty} of {knots.size} knots: it is taken "
@@ -150,6 +152,34 @@ def _require_met(assumptions: Sequence[Assumption], prior: Any) -> None:
                 f"have to be exempt: add exempt={need:.2g}, or leave it out"
             )
 
+
+def _require_weight(weights: np.ndarray, counts: ReportCounts, name: str) -> None:
+    """Refuse a prior without weight where reports say that people are: nothing is near it there."""
+    import numpy as np
+
+    from ....estimators.affine_pairs.outcomes import Outcomes
+    from ....estimators.affine_pairs.pair import Pairs
+    from ....solvers.modulus.polyhedron import Polyhedron
+
+    knots, seen = np.unique(np.concatenate([one.knots for one in counts.mechanisms])), Outcomes.of(counts)
+    empty = weights == 0
+    if not empty.any() or seen is None or seen.n < LEAST_ASKED or knots.size != weights.size:
+        return
+    even = np.full(knots.size, 1.0 / knots.size)
+    least = -float(Pairs(seen, Polyhedron.simplex(knots.size), even).highest(-empty[None].astype(float), SURE)[0])
+    if least > UNIFORM_SHARE:
+        raise InputError(
+            f"the prior of {name!r} must have weight where reports are, got none from {knots[empty][0]:g} to "
+            f"{knots[empty][-1]:g}, where at least {100 * least:.2g}% of people are: take a prior of that range, or "
+            "mix a small share into it there"
+        )
+
+
+LEAST_ASKED = 200
+"""Reports below which they say too little of where people are."""
+
+SURE = 0.99
+"""Confidence with which reports say that people are where a prior has no weight."""
 
 SLACK = 0.01
 """Share of people by which a prior may miss what is assumed: it is of a sample itself."""

@@ -1,4 +1,7 @@
-"""Single reports, each read as what costs least once it is seen, block by block into a file of any length."""
+"""Single reports, each read as what costs least once it is seen.
+
+Block by block into a file of any length, where reports are of one column and no row is left out; else at once.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,7 @@ from ..handlers.kind import Found, Rows
 from ..handlers.reading import column_in
 from ..output.output import readable, rows_progress, say, say_wrote, told_of_reports
 from .blocks import write_block
+from .reports_at_once import read_at_once
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +41,7 @@ SINGLY = "note: each report is read by itself, nearer what the prior expects: no
 OTHERS = (
     "--method", "--attribute", "--level-column", "--cells", "--between", "--above", "--plot", "--winsorise", "--raw",
     "--target", "--alike", "--counts", "--by", "--weights", "--versus", "--simultaneous", "--top", "--confidence",
-    "--skip-invalid", "--keep-first", "--allow-disjoint", "--rounds",
+    "--keep-first", "--allow-disjoint", "--rounds",
 )  # fmt: skip
 """Options of `estimate` that are for estimates from many reports."""
 
@@ -56,8 +60,13 @@ def read_singly(services: Sequence[Service], asked: EstimateOptions) -> Found:
     service, started = services[0], time.perf_counter()
     named, simulated = column_in(service.reports, asked.column)
     reader = service.kind.reader(asked, numbered=named == OUTPUT)
-    if len((layout := service.kind.layout(named, "")).columns) > 1:
-        raise InputError(f"--of reports is for reports of one column, got {', '.join(layout.columns)}")
+    layout = service.kind.layout(named, "")
+    if asked.skip_invalid or len(layout.columns) > 1:
+        best, risk, skipped = read_at_once(service, layout, reader, asked, (READING, RISK))
+        many = np.bincount(best, minlength=reader.readings.size)
+        say(SINGLY)
+        seconds = {"seconds": time.perf_counter() - started}
+        return _found(reader, many, np.bincount(best, risk, minlength=many.size), seconds, simulated, skipped)
     many, risks, n = np.zeros(reader.readings.size, dtype=np.int64), np.zeros(reader.readings.size), 0
     with ExitStack() as stack:
         blocks = stack.enter_context(
@@ -97,10 +106,12 @@ def read_singly(services: Sequence[Service], asked: EstimateOptions) -> Found:
             parts.join(asked.out)
             say_wrote(asked.out, f"{n:,} rows")
     say(SINGLY)
-    return _found(reader, many, risks, {"seconds": time.perf_counter() - started}, simulated)
+    return _found(reader, many, risks, {"seconds": time.perf_counter() - started}, simulated, SkippedRows())
 
 
-def _found(reader: Reader, many: np.ndarray, risks: np.ndarray, more: dict[str, Any], simulated: bool) -> Found:
+def _found(
+    reader: Reader, many: np.ndarray, risks: np.ndarray, more: dict[str, Any], simulated: bool, skipped: SkippedRows
+) -> Found:
     seen = np.flatnonzero(many)
     each = (risks[seen] / many[seen]).tolist()
     columns = {READING: reader.readings[seen].tolist(), "n_read": many[seen].tolist(), "risk_read": each}
@@ -109,5 +120,5 @@ def _found(reader: Reader, many: np.ndarray, risks: np.ndarray, more: dict[str, 
     order = np.argsort(-many[seen], kind="stable")[:MOST_ROWS]
     cells = [[readable(column[i]) for column in columns.values()] for i in order]
     last = f"the {MOST_ROWS} most frequent of {seen.size}; all of them: --json" if seen.size > MOST_ROWS else None
-    told = told_of_reports(simulated, SkippedRows())
+    told = told_of_reports(simulated, skipped)
     return Found("reports, each by itself", facts | more | told, columns, Rows("readings", list(columns), cells, last))

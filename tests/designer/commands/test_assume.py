@@ -62,6 +62,13 @@ def test_a_prior_without_weight_somewhere_is_said_and_a_measured_exemption_too()
     assert "30% of people had to be exempt" in lines[1]
 
 
+def test_a_prior_without_weight_where_reports_are_is_refused():
+    table = square_wave(np.arange(5.0), 4.0)
+    high = ReportCounts.from_reports(table, np.repeat(table.high[[0, -1]], [50, 350]))
+    with pytest.raises(InputError, match="where reports are, got none from 3 to 4, where at least"):
+        assumptions_of(["trust=2"], written("old.csv", (4, 3, 2, 0, 0)), high, None)
+
+
 @pytest.mark.parametrize(
     ("texts", "weights", "said"),
     [

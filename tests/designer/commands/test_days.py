@@ -5,6 +5,8 @@ import json
 import duckdb
 import numpy as np
 import pytest
+from optldp.mechanisms import save_bundle
+from optldp.mechanisms.categorical.table import categorical_grr
 
 from ..conftest import INCOME
 
@@ -56,6 +58,29 @@ def test_two_versions_of_a_table_are_estimated_together(optldp, days):
     ]
     assert found["n"] == 900
     assert found["std_error"] < min(each["std_error"] for each in alone)
+
+
+@pytest.mark.slow
+def test_two_versions_of_categories_are_estimated_together_from_reports_and_from_days(optldp):
+    for version, (epsilon, many) in enumerate(((1.0, 300), (2.0, 500))):
+        save_bundle(categorical_grr(["cook", "nurse", "smith"], epsilon), f"m{version}.json")
+        with open("people.csv", "w") as file:
+            file.write("job\n" + "cook\nnurse\nnurse\nsmith\n" * (many // 4))
+        out = ("--day", f"{DAY}1", "--seed", version, "--out", f"r{version}.csv", "--force")
+        optldp("perturb", f"m{version}.json", "people.csv", "--column", "job", *out)
+        optldp("count", f"m{version}.json", f"r{version}.csv", "--by", "table,day", "--today", f"{DAY}1",
+               "--out", f"c{version}")  # fmt: skip
+    tables = ("m0.json", "m1.json")
+    files = ("estimate", "m0.json", "r0.csv", "m1.json", "r1.csv")
+    found = facts(optldp("estimate", *tables, "--counts", "c1", "--counts", "c0", "--json"))
+    assert found == facts(optldp(*files, "--json"))
+    assert [each["n"] for each in found["versions"]] == [300, 500]
+    alike = facts(optldp(*files, "--alike", "--json"))
+    assert sum(alike["std_error"]) < sum(found["std_error"])
+    for words, says in ((("--rounds",), "--rounds is for one table"), (("--method", "mr"), "one of unbiased")):
+        done = optldp(*files, *words)
+        assert done.exit_code == 2
+        assert says in done.stderr
 
 
 def test_monitor_finds_nothing_wrong_and_then_what_is(optldp, days):

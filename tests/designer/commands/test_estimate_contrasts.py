@@ -56,6 +56,16 @@ def test_a_change_is_told_with_and_without_matching(optldp, reports):
 
 
 @pytest.mark.slow
+def test_a_difference_of_shares_has_an_honest_interval_and_its_bound(optldp, reports):
+    asked = ("estimate", "pay.json", "now.csv", "--versus", "pay.json", "then.csv", "--above", 20)
+    found = told(optldp(*asked, "--json"))
+    assert found["low"] < found["value"] < found["high"]
+    assert found["high"] - found["low"] > found["shortest_possible"] > 0
+    assert (found["interval"], found["assumed"], found["above"]) == ("affine-pair", "nothing", 20)
+    assert "no honest interval below" in optldp(*asked).stdout
+
+
+@pytest.mark.slow
 def test_changes_of_frequencies_are_rows_that_hold_at_once_if_asked(optldp, reports):
     asked = ("estimate", "jobs.json", "jobs-now.csv", "--versus", "jobs.json", "jobs-then.csv", "--key", "user")
     each, at_once = told(optldp(*asked, "--json")), told(optldp(*asked, "--simultaneous", "--out", "d.csv", "--json"))
@@ -145,6 +155,8 @@ def test_a_mean_says_what_privacy_costs(optldp, reports, options):
         (("--versus", "pay.json", "then.csv", "--by", "region"), "which may name its groups"),
         (("--versus", "pay.json", "then.csv", "--key", "user", "--weights", "weight"), "--weights is for independent"),
         (("--versus", "pay.json", "then.csv", "--keep-first"), "--keep-first is for --key"),
+        (("--versus", "pay.json", "then.csv", "--above", 20, "--key", "user"), "whose groups share no users"),
+        (("--versus", "jobs.json", "jobs-then.csv", "--above", 20), "one of each"),
         (("--versus", "jobs.json", "jobs-then.csv"), "one of each"),
         (("then.csv", "--by", "region"), "tables and reports must come in pairs"),
         (("--simultaneous",), "--simultaneous is for distributions"),

@@ -99,6 +99,7 @@ def estimated(optldp, *words):
     return json.loads(done.stdout)["periods"]
 
 
+@pytest.mark.slow
 def test_rows_are_chosen_where_they_err_less_and_tell_all_periods_together(optldp, way):
     told = collected(optldp, "--changes", 1, "--answers", "at-end")
     assert (told["way"], told["reports"], told["life_epsilon"]) == ("rows", 1, 2.0)
@@ -111,6 +112,7 @@ def test_rows_are_chosen_where_they_err_less_and_tell_all_periods_together(optld
     assert all(one["low"] < one["value"] < one["high"] for one in each)
 
 
+@pytest.mark.slow
 def test_remembered_draws_are_sent_by_all_and_promise_no_life(optldp, way):
     told = collected(optldp, "--changes", 1, "--way", "memoised")
     assert (told["way"], told["life_epsilon"], told["epsilon"], told["reports"]) == ("memoised", None, 2.0, 3)
@@ -121,6 +123,7 @@ def test_remembered_draws_are_sent_by_all_and_promise_no_life(optldp, way):
     assert "of a whole life nothing is promised" in told["promise"]
 
 
+@pytest.mark.slow
 def test_directions_are_sent_when_the_last_period_ends(optldp, way):
     told = collected(optldp, "--changes", 1, "--answers", "at-end", "--way", "directions")
     assert (told["way"], told["reports"], told["life_epsilon"]) == ("directions", 1, 2.0)
@@ -130,6 +133,7 @@ def test_directions_are_sent_when_the_last_period_ends(optldp, way):
     assert (average["value"], average["reports"]) == (pytest.approx(np.mean(values)), USERS)
 
 
+@pytest.mark.slow
 def test_rows_of_another_way_or_another_user_are_refused(optldp, way):
     collected(optldp, "--changes", 1, "--answers", "at-end", "--way", "rows")
     header, *rows = Path("m3.csv").read_text().splitlines()
@@ -254,6 +258,7 @@ def test_reports_of_another_way_or_of_users_out_of_turn_are_refused(optldp, way)
     assert "users must report in their turns" in optldp("estimate", way, "forged.csv", "--key", "user").stderr
 
 
+@pytest.mark.slow
 def test_a_span_is_a_panel_that_rotates_through_to_its_estimate(optldp):
     asked = ("--prior", "prior.csv", "--epsilon", 2, "--periods", 6, "--protects", "span:3", "--public")
     told = json.loads(optldp("design", *asked, "--out", "way.json", "--json").stdout)
@@ -270,6 +275,7 @@ def test_a_span_is_a_panel_that_rotates_through_to_its_estimate(optldp):
     assert told["periods"][0]["reports"] == 120
 
 
+@pytest.mark.slow
 def test_turns_that_devices_draw_are_in_no_file_and_are_kept_by_the_state(optldp, way):
     asked = ("design", *ARGUMENTS, "--turns", "devices", "--out", "way.json", "--force", "--json")
     assert json.loads(optldp(*asked).stdout)["turns"] == "devices"
@@ -334,6 +340,7 @@ def test_audit_tries_several_periods_of_a_way(optldp, way):
     assert (told["ok"], told["changes_found"], told["linked"], told["periods"]) == (True, 0, 0, 3)
 
 
+@pytest.mark.slow
 def test_intervals_about_these_users_count_those_who_did_not_report(optldp, way):
     """Of a third that reports, two thirds of the spread between users come to the noise."""
     for period in (1, 2, 3):
@@ -347,6 +354,7 @@ def test_intervals_about_these_users_count_those_who_did_not_report(optldp, way)
     assert told["users"] == pytest.approx(alone + 2 / 3 * (told["population"] - alone))
 
 
+@pytest.mark.slow
 def test_weeks_of_two_ways_are_estimated_together(optldp, way):
     """The second year has another table; a period that is in both is told better than by either."""
     perturb(optldp, 1, "--seed", 1)

@@ -143,6 +143,7 @@ def test_two_phases_say_it_at_their_confidence(optldp):
     assert "each phase needs at least 30 clients" in optldp(*words, "--n", 20).stderr
 
 
+@pytest.mark.slow
 def test_what_has_no_mean_or_no_people_is_refused(optldp, refusal):
     optldp("design", *RANGE, "--epsilon", 1, "--method", "duchi", "--out", "m.json")
     optldp("design", "people.csv", "--column", "name", "--categorical", "--epsilon", 1, "--out", "names.json")

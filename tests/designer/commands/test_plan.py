@@ -171,6 +171,7 @@ def test_design_takes_a_question_for_its_objective(optldp, tmp_path):
     assert "--objective" in done.output
 
 
+@pytest.mark.slow
 def test_a_plan_of_a_mean_is_drawn_and_no_other(optldp):
     done = optldp(*PLAN, "--epsilon", 1, "--plot", "people.svg", "--force")
     assert "wrote people.svg (a figure)" in done.stderr

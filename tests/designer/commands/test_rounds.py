@@ -74,6 +74,7 @@ def test_reports_through_a_ledger_say_their_round(optldp, refusal, weeks):
     assert "the round is written into the column 'round', got one of that name" in refusal(*words, "--out", "b.csv")
 
 
+@pytest.mark.slow
 def test_a_secret_writes_the_round_that_is_named(optldp, weeks):
     words = ("perturb", "v1.json", "people.csv", "--column", "income", "--key", "name", "--secret", "key")
     optldp(*words, "--out", "a.csv")

@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -128,6 +129,57 @@ def progress_into(told):
     return Bar
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("extension", ["csv", "parquet"])
+def test_rows_that_hold_no_report_are_left_out_with_their_keys(optldp, refusal, made, tmp_path, extension):
+    """The others are read as they are in a file of them alone."""
+    good = [f"u{i},{y:g}" for i, y in enumerate(made.mechanism.low[::2])]
+    bad = ["v0,banana", "v1,77", "v2,", ",0.5"]
+    for name, rows in (("good", good), ("all", [*bad, *good])):
+        (tmp_path / f"{name}.csv").write_text("\n".join(["user,report", *rows]) + "\n")
+    asked = ("--of", "reports", "--prior", tmp_path / "p.csv", "--key", "user", "--json", "--out")
+    (tmp_path / "p.csv").write_text(PRIOR)
+    table, outs = tmp_path / "m.json", [tmp_path / f"{name}.{extension}" for name in ("one", "other")]
+    optldp("estimate", table, tmp_path / "good.csv", *asked, outs[0])
+    assert "banana" in refusal("estimate", table, tmp_path / "all.csv", *asked, outs[1])
+    found = optldp("estimate", table, tmp_path / "all.csv", *asked, outs[1], "--skip-invalid")
+    told = json.loads(found.stdout)
+    assert (told["n"], told["skipped"]) == (len(good), len(bad))
+    assert "'banana' is no number" in told["skipped_first"][0]
+    (names, one), (others, other) = map(read, outs)
+    assert names == others == ["user", "report", "reading", "posterior_risk"]
+    assert all(one[name].tolist() == other[name].tolist() for name in names)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", ["absolute", "squared", "zero-one"])
+def test_places_are_read_as_the_nearest_in_expectation(optldp, refusal, tmp_path, loss):
+    points = np.array([[0, 0], [0, 1], [2, 0], [2, 3]])
+    weights = np.array([4, 1, 2, 3])
+    prior, table, reports, out = (tmp_path / name for name in ("p.csv", "m.json", "r.csv", "read.csv"))
+    rows = (f"{x},{y},{w}" for (x, y), w in zip(points, weights, strict=True))
+    prior.write_text("x,y,weight\n" + "\n".join(rows) + "\n")
+    optldp(
+        *("design", "--prior", prior, "--public", "--epsilon", 0.7, "--privacy", "metric"),
+        *("--loss", "absolute", "--objective", "minimax", "--out", table),
+    )
+    reports.write_text("x,y\n0,0\n2,3\n9,9\n")
+    asked = ("estimate", table, reports, "--of", f"reports:{loss}", "--prior", prior, "--out", out)
+    assert "no place that this mechanism reports" in refusal(*asked)
+    told = json.loads(optldp(*asked, "--skip-invalid", "--json").stdout)
+    assert (told["n"], told["skipped"]) == (2, 1)
+    mechanism: Any = load_mechanism(table)
+    columns = read(out)[1]
+    apart = np.hypot(*np.moveaxis(points[:, None] - points, -1, 0))
+    costs = {"absolute": apart, "squared": apart**2, "zero-one": (apart > 0) * 1.0}[loss]
+    for k, report in enumerate(([0.0, 0.0], [2.0, 3.0])):
+        law = mechanism.pmf(mechanism.checked_reports(mechanism.outputs.codes([report])))[0]
+        expected = (weights * law / (weights @ law)) @ costs
+        assert columns["posterior_risk"][k] == pytest.approx(expected.min(), rel=1e-9)
+        x, y = map(float, columns["reading"][k].split(","))
+        assert [x, y] in points[np.isclose(expected, expected.min())].tolist()
+
+
 @pytest.mark.parametrize(
     ("of", "more", "says"),
     [
@@ -138,7 +190,6 @@ def progress_into(told):
             "a loss must be one of absolute, squared, zero-one, circular, or a file",
         ),
         ("reports:squared,outputs=16", ("--prior", "p.csv"), "outputs of --of reports must be LO:HI:STEP or a file"),
-        ("reports", ("--prior", "p.csv", "--skip-invalid"), "and --of reports reads each by itself"),
         ("reports", ("--prior", "p.csv", "--by", "user"), "and --of reports reads each by itself"),
         ("reports", ("--prior", "p.csv", "--method", "em"), "and --of reports reads each by itself"),
         ("reports", ("--prior", "far.csv"), "the prior of 'far.csv'"),
@@ -171,3 +222,4 @@ def test_reports_that_are_none_and_impossible_ones_are_refused(optldp, refusal, 
     assert "must hold reports of table" in refusal(*asked)
     reports.write_text("output\n0\n3\n")
     assert "must be numbers of outputs, from 0 to 2, got 1 that are not, the first 3 in row 2" in refusal(*asked)
+    assert "for reports as they are sent, got column 'output' of numbers" in refusal(*asked, "--skip-invalid")

@@ -53,6 +53,7 @@ class TestNumbers:
         assert (row.bound, row.relative_gap) == (made.bound, made.gap)
         assert row.expected_variance == made.mechanism.expected_variance(PRIOR.knot_prior)
 
+    @pytest.mark.slow
     def test_nothing_is_below_the_bounds_or_above_the_budget(self):
         for budget in small_result().budgets:
             least_worst = budget.minimax.bound

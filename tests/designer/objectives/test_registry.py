@@ -12,7 +12,7 @@ import typer
 from optldp.designer.command_line import app
 from optldp.designer.objectives import registry, variance
 from optldp.designer.objectives.base import Objective
-from optldp.designer.objectives.registry import OBJECTIVES, AskedObjective, NamedObjective, in_words
+from optldp.designer.objectives.registry import OBJECTIVES, ON_OUTPUTS, AskedObjective, NamedObjective, in_words
 from optldp.mechanisms import InputError
 from optldp.mechanisms.option_grammar import TYPES
 
@@ -36,6 +36,13 @@ def test_an_entry_makes_an_objective_of_its_name_as_its_example_asks(name):
     assert isinstance(made, Objective)
     assert (asked.name, made.key, str(asked)) == (name, name, OBJECTIVES[name].example)
     assert all(asked.told.get(key, value) == value for key, value in made.parameters().items())
+
+
+@pytest.mark.parametrize("name", ON_OUTPUTS)
+def test_an_entry_of_given_outputs_makes_an_objective_of_its_name(name):
+    made = AskedObjective(name, {"loss": "absolute"}).made(ASKER)
+    assert isinstance(made, Objective)
+    assert made.key == name
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)

@@ -130,8 +130,9 @@ def test_neither_the_order_of_arrival_nor_a_kill_anywhere_matters(delays, copies
     same_as_at_once(tmp_path_factory.mktemp("order"), delays, copies, cuts)
 
 
-@pytest.mark.parametrize("at", [9, 14, 17])
+@pytest.mark.parametrize("at", [20, 28, 31])
 def test_a_run_that_is_killed_counts_a_late_report_once(at, tmp_path):
+    """Killed in the middle of its transaction, before its end, and right after it."""
     path = batch(tmp_path / "a.csv", [(TABLE, DAYS[0], "1", "a"), (TABLE, DAYS[4], "1", "b")])
     add_killed(tmp_path / "c", path, DAYS[4], at)
     add(tmp_path / "c", path, DAYS[5])
@@ -182,6 +183,20 @@ def test_a_batch_that_is_refused_is_refused_whole_in_one_line(rows, says, tmp_pa
     assert "\n" not in str(refused.value)
     assert counted(tmp_path / "c") == before
     assert add(tmp_path / "c", batch(tmp_path / "d.csv", [sound]), DAYS[3]).new == 1  # nothing is lost
+
+
+def test_a_first_batch_that_is_refused_leaves_nothing_and_another_table_may_come(tmp_path):
+    """A folder is a table's with the first batch that is counted, whatever was refused before it."""
+    folder = tmp_path / "new" / "counts"
+    with pytest.raises(InputError, match="each report id once"):
+        add(folder, batch(tmp_path / "twice.csv", [(TABLE, DAYS[0], "1", "a")] * 2), DAYS[0])
+    assert not (tmp_path / "new").exists()
+    other = batch(tmp_path / "other.csv", [(OTHER, DAYS[0], "1", "a")])
+    with collecting(folder, OTHER, texts, Daily(5, 1, DAYS[0])) as days:
+        assert days.add(other).new == 1
+    with pytest.raises(InputError, match="the table must be that of the counts"):
+        add(folder, other, DAYS[0])
+    assert (folder / "state.duckdb").exists()
 
 
 def test_a_clock_that_runs_backwards_and_a_folder_of_other_counts_are_refused(tmp_path):

@@ -6,11 +6,13 @@ import duckdb
 import numpy as np
 import pytest
 import sqlglot
-from optldp.estimators import ReportCounts, Service, count
+from optldp.estimators import ReportCounts, Service, SupportCounts, count
 from optldp.estimators.engines import DIALECTS, count_query, output_cells
+from optldp.estimators.engines.daily import Daily
 from optldp.mechanisms import FAMILIES, InputError, TabulatedMechanism, duchi, make_exact, piecewise
 from optldp.mechanisms.categorical import categorical_grr
 from optldp.mechanisms.files.identifier import table_identifier
+from optldp.mechanisms.third_party import adopt
 from sqlglot.expressions import Select
 
 NARROW = make_exact(duchi([0.0, 1.0], 2.0)).mechanism
@@ -181,3 +183,27 @@ def test_without_sqlglot_duckdb_is_still_spoken_and_the_extra_named_for_others(m
     assert count_query([NARROW], ["t"]).startswith("SELECT")
     with pytest.raises(InputError, match=r"optldp\[sql\]"):
         count_query([NARROW], ["t"], dialect="spark")
+
+
+def test_bits_that_others_wrote_in_columns_are_summed_in_every_dialect():
+    """Numbers, numbers with a point and Booleans are bits; rows with anything else are told apart, none is lost."""
+    made = adopt("oue", ["a", "b", "c"], 1.0, written="columns")
+    with duckdb.connect() as connection:
+        connection.sql("CREATE TABLE r AS SELECT 1 AS a, 0.0 AS b, true AS c UNION ALL SELECT 0, 1.0, true")
+        told = connection.sql(count_query([made], ["r"], table=False)).fetchnumpy()
+        counts = SupportCounts.from_sums(made, told)
+        assert (counts.supports.tolist(), counts.n_users) == ([1, 1, 2], 2)
+        connection.sql("INSERT INTO r VALUES (7, 1, true), (NULL, 1, true)")
+        with pytest.raises(InputError, match="no report of the mechanism"):
+            SupportCounts.from_sums(made, connection.sql(count_query([made], ["r"], table=False)).fetchnumpy())
+    for dialect in DIALECTS:
+        assert sqlglot.parse_one(count_query([made], ["r"], dialect=dialect, where=["a >= 0"]), dialect=dialect)
+
+
+def test_bits_in_columns_without_a_name_for_their_table_or_with_a_day_are_refused():
+    named = adopt("oue", ["a", "table"], 1.0, written="columns")
+    with pytest.raises(InputError, match="--no-table"):
+        count_query([named], ["r"])
+    assert count_query([named], ["r"], table=False)
+    with pytest.raises(InputError, match="write them as bits"):
+        count_query([adopt("oue", ["a", "b"], 1.0, written="columns")], ["r"], daily=Daily())

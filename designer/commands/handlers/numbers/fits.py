@@ -11,6 +11,7 @@ from .....estimators.intervals import each_of
 from .....mechanisms.errors import unwired
 from .....mechanisms.promise import Pure
 from ...output.output import number, say
+from ...output.shortest import none_below
 from ..kind import Found, Rows, split
 
 if TYPE_CHECKING:
@@ -278,24 +279,10 @@ def _quantiles(estimate: DistributionEstimate, units: str, asked: EstimateOption
     cells = [
         [f"{one['quantile']:g}", *(said_on(one[name], units) or number(one[name]) for name in names)] for one in found
     ]
-    lines = [f"  {one['quantile']:g}: {line}" for one in found if (line := _none_below(one, units))]
+    lines = [f"  {one['quantile']:g}: {line}" for one in found if (line := none_below(one, units))]
     last = "\n".join([*([] if found[0].get("assumed") is None else [_assumed(found[0])]), *lines]) or None
     rows = Rows("quantiles of the values", ["quantile", *names], cells, last)
     return Found("fit", facts, {"quantiles": found}, rows)
-
-
-def _none_below(told: Mapping[str, Any], units: str) -> str:
-    """Return how short an honest interval can be, in words, and the interval without an assumption that is refuted."""
-    from .....estimators.reading.formats.axis import length_on, said_on
-
-    if told.get("shortest_possible") is None:
-        return ""
-    shortest = length_on(told["shortest_possible"], units) or number(told["shortest_possible"])
-    words = f"no honest interval below {shortest} long"
-    if (ends := told.get("without_assumption")) is not None:
-        low, high = (said_on(end, units) or number(end) for end in ends)
-        words += f"; [{low}, {high}] without what is assumed"
-    return words
 
 
 def _assumed(told: Mapping[str, Any]) -> str:

@@ -42,6 +42,7 @@ def test_design_writes_the_floor_form_of_what_it_makes(optldp, table, out):
     np.testing.assert_allclose(form.knot_variances, load_table("again.json").knot_variances, rtol=1e-7)
 
 
+@pytest.mark.slow
 def test_a_minimax_design_has_a_floor_form_too(optldp, here):
     """Its rows are windows over a floor as well."""
     words = ("design", "--range", 0, 10, "--knots", 9, "--epsilon", 1, "--objective", "minimax", "--form", "floor")

@@ -1,0 +1,118 @@
+"""From checked values to a proof that a mechanism for categories is private, in whole numbers."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Any
+
+from .category_drawing import Categories, Field, HashOracle, Oracle, SubsetOracle, TableOracle, UnaryOracle
+from .drawing import DENOMINATOR
+from .proving import MOST_ENTRIES, SCALE, checked_epsilon, checked_provenance, exponential_below, require_denominator
+from .reading import as_list, as_object, as_text, as_wholes, need, parse, refuse, require_checksum
+
+SHARED = ("format", "kind", "categories", "epsilon", "provenance", "checksum")
+OWN = {
+    "categorical-table": ("denominator", "numerators"),
+    "unary-encoding": ("own_one", "other_one"),
+    "subset-selection": ("n_chosen", "own_chosen"),
+    "local-hashing": ("n_values", "own_value"),
+}
+MOST_CATEGORIES = 2**20
+MOST_NAMED = 2**27
+"""Categories times the characters of the longest."""
+MOST_CHOSEN = 2**19
+POLYNOMIALS = {
+    4: (1, 1), 8: (1, 0, 1), 16: (1, 0, 0, 1), 32: (1, 0, 0, 1, 0), 64: (1, 0, 0, 0, 0, 1),
+    128: (1, 0, 0, 0, 0, 0, 1), 256: (1, 0, 0, 0, 1, 1, 0, 1), 9: (1, 0), 27: (1, 0, 2), 81: (1, 0, 1, 1),
+    243: (1, 0, 0, 0, 2), 25: (1, 1), 125: (1, 0, 1), 49: (1, 0), 121: (1, 0), 169: (1, 3),
+}  # fmt: skip
+"""For each power of a prime that is no prime: the coefficients below the highest of its polynomial."""
+
+
+def read_categories(text: str) -> Categories:
+    """Return the mechanism for categories in the text of a file once it is proved private.
+
+    Raises
+    ------
+    TableError
+        The text is no such file, was altered, or is not proved to keep its epsilon; one line.
+    """
+    document = as_object("the file", parse(text))
+    kind = document.get("kind")
+    if document.get("format") != "optldp-bundle/1" or not isinstance(kind, str) or kind not in OWN:
+        refuse(f'a file must be of the format "optldp-bundle/1" and of one of the kinds {", ".join(OWN)}')
+    as_object("the mechanism", document, (*SHARED, *OWN[kind]))
+    require_checksum(document)
+    labels, epsilon = _labels(document["categories"]), checked_epsilon(document["epsilon"])
+    checked_provenance(document["provenance"])
+    oracle = _oracle(kind, document, len(labels), epsilon)
+    codes = {label: code for code, label in enumerate(labels)}
+    return Categories(kind, tuple(labels), epsilon, document["checksum"], codes, oracle)
+
+
+def _labels(value: Any) -> list[str]:
+    labels = [as_text("every category", label) for label in as_list("categories", value)]
+    need(2 <= len(labels) <= MOST_CATEGORIES, f"categories must be 2 to {MOST_CATEGORIES}, got {len(labels)}")
+    need(len(labels) * max(map(len, labels)) <= MOST_NAMED, "categories must be fewer or have shorter names")
+    need(all(label and "\0" not in label for label in labels), "categories must be neither empty nor hold NUL")
+    need(len(set(labels)) == len(labels), "categories must differ, got one twice")
+    return labels
+
+
+def _oracle(kind: str, document: dict[str, Any], size: int, epsilon: float) -> Oracle:
+    if kind == "categorical-table":
+        require_denominator(document["denominator"])
+        return _table(document["numerators"], size, epsilon)
+    if kind == "unary-encoding":
+        own, other = _share(document, "own_one"), _share(document, "other_one")
+        need(other < own, "other_one must be below own_one")
+        _prove(own * (DENOMINATOR - other), other * (DENOMINATOR - own), epsilon)
+        return UnaryOracle(size, own, other)
+    if kind == "subset-selection":
+        (many,) = as_wholes("n_chosen", [document["n_chosen"]], 1, min(size - 1, MOST_CHOSEN))
+        own = _share(document, "own_chosen")
+        need(own * size > many * DENOMINATOR, f"own_chosen must be more than {many}/{size} of 2^53")
+        _prove(own * (size - many), (DENOMINATOR - own) * many, epsilon)
+        return SubsetOracle(size, many, own)
+    return _hashing(document, size, epsilon)
+
+
+def _table(value: Any, size: int, epsilon: float) -> TableOracle:
+    rows = [as_wholes(f"row {i}", row, 0, DENOMINATOR) for i, row in enumerate(as_list("numerators", value))]
+    need(len(rows) == size, f"numerators must have a row for each of {size} categories, got {len(rows)}")
+    many = len(rows[0])
+    need(size * many <= MOST_ENTRIES, "a table must have fewer categories and outputs")
+    for i, row in enumerate(rows):
+        need(len(row) == many, f"row {i} must have a number for each of {many} outputs, got {len(row)}")
+        need(sum(row) == DENOMINATOR, f"row {i} must sum to 2^53 exactly")
+    limit = exponential_below(epsilon)
+    for j, column in enumerate(zip(*rows, strict=True)):  # one that is 0 everywhere never comes
+        fits = max(column) * SCALE <= limit * min(column)
+        need(fits, f"every ratio must be proved at most e^{epsilon}, got more at output {j}")
+    return TableOracle([list(accumulate(row)) for row in rows])
+
+
+def _hashing(document: dict[str, Any], size: int, epsilon: float) -> HashOracle:
+    (g,) = as_wholes("n_values", [document["n_values"]], 2, 256)
+    own = _share(document, "own_value")
+    prime = next(p for p in range(2, g + 1) if g % p == 0)
+    field = Field(prime, POLYNOMIALS.get(g, (0,)))
+    if field.size != g:
+        refuse(f"n_values must be a power of a prime, got {g}")
+    other, left = divmod(DENOMINATOR - own, g - 1)
+    need(left == 0 and other < own, f"own_value must leave {g - 1} smaller equal shares of 2^53")
+    _prove(own, other, epsilon)
+    digits = 1
+    while g**digits < size:
+        digits += 1
+    return HashOracle(field, digits, own, other)
+
+
+def _share(document: dict[str, Any], name: str) -> int:
+    (share,) = as_wholes(name, [document[name]], 1, DENOMINATOR - 1)
+    return share
+
+
+def _prove(p: int, q: int, epsilon: float) -> None:
+    fits = q > 0 and p * SCALE <= exponential_below(epsilon) * q
+    need(fits, f"every ratio must be proved at most e^{epsilon}, got more")

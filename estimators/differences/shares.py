@@ -1,0 +1,144 @@
+"""How much the share above a value is larger in one group or period than in another that has no users in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...mechanisms.errors import InputError
+from ...mechanisms.table.table import TabulatedMechanism
+from ..affine_pairs.difference import DifferenceAbove
+from ..affine_pairs.intervals import AffinePairs
+from ..assumptions.base import NOTHING
+from ..counting.counts import ReportCounts, Service
+from ..distributions.estimation import estimate_distribution
+from ..estimate import Estimate, NumberEstimate
+from ..intervals import CONFIDENCE, Interval, check_confidence
+from ..methods import Target
+from .tally import Tally
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DifferenceOfShares(Estimate):
+    """The share above a value in the first group less that in the second.
+
+    Its interval is by a pair of linear estimates of each group, honest whatever the distributions are, and holds the
+    value too.
+
+    Attributes
+    ----------
+    first, second : NumberEstimate
+        Each group's share, with the interval that it has by itself.
+    between : DifferenceAbove
+    n : int
+        Users of both.
+    method, target : str
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp.estimators import ReportCounts
+    >>> from optldp.estimators.differences import estimate_share_difference
+    >>> from optldp.mechanisms import grr
+    >>> table = grr([0.0, 1.0], 3.0)
+    >>> now, then = (ReportCounts.from_reports(table, np.repeat([0.0, 1.0], seen)) for seen in ([400, 600], [600, 400]))
+    >>> found = estimate_share_difference(now, then, above=0.0)
+    >>> round(found.value, 2), round(found.low, 2), round(found.high, 2)
+    (0.22, 0.17, 0.27)
+    """
+
+    first: NumberEstimate
+    second: NumberEstimate
+    between: DifferenceAbove
+    n: int
+    method: str
+    target: Target = "population"
+
+    @cached_property
+    def value(self) -> float:
+        """The first less the second."""
+        return self.first.value - self.second.value
+
+    @cached_property
+    def std_error(self) -> float:
+        """Of the value."""
+        return float(np.hypot(self.first.std_error, self.second.std_error))
+
+    def interval(self, confidence: float = CONFIDENCE) -> Interval:
+        """Return the interval; InputError for a confidence outside (0, 1)."""
+        check_confidence(confidence)
+        low, high = self.between.ends(confidence)
+        return Interval(min(low, self.value), max(high, self.value), confidence)
+
+    def shortest_possible(self, confidence: float = CONFIDENCE) -> float:
+        """Return what no honest interval is shorter than, on average where both groups are as estimated."""
+        return self.between.shortest(confidence)
+
+    def to_dict(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
+        """Return what every estimate has, `first` and `second` as values, and what stands beside an interval."""
+        return super().to_dict(confidence) | {
+            "first": self.first.value, "second": self.second.value, "matched": None,
+            "shortest_possible": self.shortest_possible(confidence), "assumed": NOTHING, "assumption_p_value": None,
+            "interval": self.between.first.method,
+        }  # fmt: skip
+
+
+def estimate_share_difference(
+    first: ReportCounts | Tally, second: ReportCounts | Tally, *, above: float
+) -> DifferenceOfShares:
+    """Estimate how much the share of values above a limit is larger in one group than in another.
+
+    Parameters
+    ----------
+    first, second : ReportCounts or Tally
+        Of users who are in one of them alone and reported once, at least 20 each.
+    above : float
+        In units of the values: not below the first knot of either table, and below its last one.
+
+    Raises
+    ------
+    InputError
+        A limit outside the tables' range, few reports, or users who reported several times.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp.estimators import ReportCounts
+    >>> from optldp.estimators.differences import estimate_share_difference
+    >>> from optldp.mechanisms import grr
+    >>> table = grr([0.0, 1.0], 3.0)
+    >>> now, then = (ReportCounts.from_reports(table, np.repeat([0.0, 1.0], seen)) for seen in ([400, 600], [600, 400]))
+    >>> found = estimate_share_difference(now, then, above=0.0)
+    >>> found.first.value > found.second.value, found.high - found.low > found.shortest_possible() > 0.08
+    (True, True)
+    """
+    (one, of_one), (other, of_other) = _share(_counted(first), above), _share(_counted(second), above)
+    return DifferenceOfShares(one, other, DifferenceAbove(of_one, of_other, above), one.n + other.n, one.method)
+
+
+def _share(counts: ReportCounts, above: float) -> tuple[NumberEstimate, AffinePairs]:
+    """Return the share above a limit, and what the reports say of all numbers."""
+    fit = estimate_distribution(counts)
+    if not isinstance(fit.explained, AffinePairs):
+        raise InputError(
+            f"a difference of shares is of users who reported once each, 20 at least on each side, got "
+            f"{counts.n_users} of one: take more, or the difference of means"
+        )
+    knots = fit.explained.points
+    if not knots[0] <= above < knots[-1]:
+        raise InputError(
+            f"the share above a value needs one from {knots[0]:g} to below {knots[-1]:g}, got {above!r}: nobody or "
+            "everybody is above others"
+        )
+    return fit.probability_above(above), fit.explained
+
+
+def _counted(counts: ReportCounts | Tally) -> ReportCounts:
+    if isinstance(counts, ReportCounts):
+        return counts
+    if not isinstance(counts.mechanism, TabulatedMechanism) or not counts.alike:
+        raise InputError("a difference of shares is of tables of numbers and users of equal weights: leave --above out")
+    return ReportCounts.from_outputs([Service("reports", counts.mechanism)], counts.reports[:, None], counts.users)

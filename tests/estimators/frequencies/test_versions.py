@@ -1,0 +1,52 @@
+"""Versions of one mechanism for categories: averages of what each tells."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from optldp.estimators import CategoryCounts, estimate_frequencies
+from optldp.estimators.frequencies.versions import join_frequencies
+from optldp.mechanisms import InputError
+from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical.unary_encoding import optimised_unary
+
+FEW, MANY = [120, 50, 30], [500, 300, 200]
+
+
+def estimated(made, many):
+    return estimate_frequencies(CategoryCounts.from_reports(made, np.repeat(np.arange(3), many)))
+
+
+def test_two_versions_of_one_law_are_its_reports_together():
+    grr = categorical_grr("abc", 1.0)
+    together, joined = estimated(grr, np.add(FEW, MANY)), join_frequencies([estimated(grr, FEW), estimated(grr, MANY)])
+    assert joined.n == 1200
+    np.testing.assert_allclose(joined.value, together.value, rtol=1e-12)
+    np.testing.assert_allclose(joined.std_error, together.std_error, rtol=0.01)  # scatter between them is left out
+    np.testing.assert_allclose(np.diag(joined.covariance), joined.std_error**2, rtol=1e-12)
+
+
+def test_alike_users_of_another_law_only_make_an_estimate_sharper():
+    """The weights are those of least total variance, so it is below that of each part and of any other weights."""
+    rng = np.random.default_rng(1)
+    values = np.repeat(np.arange(3), MANY)
+    parts = [
+        estimate_frequencies(CategoryCounts.from_reports(made, made.sample(list(np.array(list("abc"))[values]), rng)))
+        for made in (categorical_grr("abc", 2.0), optimised_unary("abc", 0.5))
+    ]
+    least = (join_frequencies(parts, alike=True).std_error ** 2).sum()
+    assert least < min((part.std_error**2).sum() for part in parts)
+    assert least < (join_frequencies(parts).std_error ** 2).sum()
+
+
+def test_other_categories_methods_and_targets_are_refused():
+    one = estimated(categorical_grr("abc", 1.0), MANY)
+    wrong = {
+        "same categories in one order": estimated(categorical_grr("acb", 2.0), MANY),
+        "got 3 and 4": estimated(categorical_grr("abcd", 2.0), MANY),
+        "method unbiased": replace(one, method="mle"),
+        "one target": replace(one, target="users"),
+    }
+    for says, other in wrong.items():
+        with pytest.raises(InputError, match=says):
+            join_frequencies([one, other])

@@ -79,6 +79,7 @@ def estimate_command(asked: EstimateOptions) -> None:
     Example: optldp estimate both.json r1.csv both2.json r2.csv --key user --attribute income --of quantiles
     Example: optldp estimate way.json r07.csv r08.csv --of each --smooth 0.005
     Example: optldp estimate jobs.json reports.csv --method mr:preselect=2
+    Example: optldp estimate jobs.json reports.csv --method em:stop=loglik
     Example: optldp estimate jobs.json reports.csv --method mr --out frequencies.csv --plot jobs.png
     """
     from ...estimators.intervals import check_confidence

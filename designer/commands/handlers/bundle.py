@@ -54,6 +54,11 @@ class BundleKind(Kind[B]):
     """A kind whose mechanisms are bundles: it says its facts, and what its own estimators find."""
 
     by_itself: ClassVar[bool] = True
+    stops: ClassVar[tuple[str, ...]] = ()
+    """When an estimate by EM may be told to stop."""
+
+    else_stops: ClassVar[str] = "for tables of numbers"
+    """What is said where it is told otherwise."""
 
     once: ClassVar[bool] = False
     """Whether equal reports of a long file may be read once, with their number."""
@@ -137,7 +142,8 @@ class BundleKind(Kind[B]):
         return Checked("broken" if failures else "proved", self.facts(), failures)
 
     def estimate(self, services: Sequence[Service], asked: EstimateOptions) -> Found:
-        asked.refuse_told("for tables of numbers", "stop")
+        if asked.told.get("stop") not in self.stops:
+            asked.refuse_told(self.else_stops, "stop")
         asked.refuse("for tables of numbers", *(option for option in NUMERIC if option not in self.takes))
         asked.refuse("for several attributes", "--attribute")
         asked.refuse("for frequencies of categories", *(option for option in RANKED if option not in self.takes))

@@ -83,6 +83,8 @@ class Categories(BundleKind[CategoricalMechanism]):
     holds: ClassVar[tuple[str, ...]] = LABELS
     designs: ClassVar[tuple[DesignKind, ...]] = (DesignKind.CATEGORIES,)
     moves: ClassVar[str] = "of n moves a frequency by at most"
+    stops: ClassVar[tuple[str, ...]] = ("loglik",)  # as it always does
+    else_stops: ClassVar[str] = "loglik alone for categories, whose certified maximum is --method mle"
 
     @classmethod
     def suits(cls, mechanism: Any) -> bool:
@@ -221,6 +223,7 @@ class Categories(BundleKind[CategoricalMechanism]):
 
         asked.refuse("for levels of budgets", "--level-column")
         if asked.of == "queries":
+            asked.refuse_told("for frequencies", "stop")
             from .queries import category_queries_found
 
             return category_queries_found(counts, asked)

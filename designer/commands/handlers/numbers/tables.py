@@ -28,6 +28,8 @@ class Tables(Categories):
     """Values are in two columns, reports are those of the cells."""
 
     of_one_column: ClassVar[bool] = False
+    stops: ClassVar[tuple[str, ...]] = ()
+    else_stops: ClassVar[str] = BundleKind.else_stops
     holds: ClassVar[tuple[str, ...]] = ("--drop-missing",)
     designs: ClassVar[tuple[DesignKind, ...]] = ()
 

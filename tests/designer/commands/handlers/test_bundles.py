@@ -68,6 +68,17 @@ class TestCategories:
         assert done["simulated"]
         assert read_labels("r.csv", "simulated_report").tolist() == expected
 
+    @pytest.mark.slow
+    def test_em_may_be_told_to_stop_as_it_does(self, optldp, design, refusal):
+        """At a step that gains little, as papers do; the certified maximum has a name of its own."""
+        design(*CATEGORICAL)
+        optldp("perturb", "made.json", "staff.csv", "--column", "job", "--out", "r.csv")
+        told = found(optldp, "estimate", "made.json", "r.csv", "--method", "em:stop=loglik")
+        assert told["stop"] == "loglik-change"
+        assert told["value"] == found(optldp, "estimate", "made.json", "r.csv", "--method", "em")["value"]
+        message = refusal("estimate", "made.json", "r.csv", "--method", "em:stop=certificate")
+        assert "whose certified maximum is --method mle" in message
+
     @pytest.mark.sampled(3)
     @pytest.mark.parametrize("method", ["norm-sub", "base-cut", "iiw", "em", "mle", "mr"])
     def test_every_method_writes_and_draws_its_frequencies(self, optldp, design, method):

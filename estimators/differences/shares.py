@@ -100,6 +100,11 @@ def estimate_share_difference(
     above : float
         In units of the values: not below the first knot of either table, and below its last one.
 
+    Returns
+    -------
+    difference : DifferenceOfShares
+        The share of the first above the limit less that of the second, with its interval and the shortest possible.
+
     Raises
     ------
     InputError

@@ -47,13 +47,15 @@ def found_before(
 ) -> list[tuple[tuple[Any, ...], Summary]]:
     """Return the cases of which a folder has kept repetitions, each with as many as there are.
 
-    What was kept of other cases, or of these in another order, is left out."""
+    What was kept of other cases, or of these in another order, is left out.
+    """
     by_case: dict[int, list[Errors]] = {}
     for line in _lines_of(job, kept).read_text().splitlines(keepends=True):
         if not line.endswith("\n"):
             continue
         label, one = json.loads(line)
-        *_, number, repetition = json.loads(label)
+        *_, last, repetition = json.loads(label)
+        number = int(last)
         if number < len(cases) and label == _label(cases[number], number, repetition):
             by_case.setdefault(number, []).append(one)
     return [(cases[number], Summary(found)) for number, found in sorted(by_case.items())]

@@ -27,7 +27,9 @@ def version_weights(parts: Sequence[FrequencyEstimate], *, alike: bool = False) 
 
     Example
     -------
+    >>> import numpy as np
     >>> from optldp.estimators import CategoryCounts, estimate_frequencies
+    >>> from optldp.estimators.frequencies import join_frequencies
     >>> from optldp.mechanisms.categorical.table import categorical_grr
     >>> reports = np.repeat([0, 1, 2], [500, 300, 200])
     >>> counts = [CategoryCounts.from_reports(categorical_grr("abc", epsilon), reports) for epsilon in (1.0, 3.0)]
@@ -62,7 +64,9 @@ def join_frequencies(parts: Sequence[FrequencyEstimate], *, alike: bool = False)
 
     Example
     -------
+    >>> import numpy as np
     >>> from optldp.estimators import CategoryCounts, estimate_frequencies
+    >>> from optldp.estimators.frequencies import join_frequencies
     >>> from optldp.mechanisms.categorical.table import categorical_grr
     >>> reports = np.repeat([0, 1, 2], [500, 300, 200])
     >>> counts = [CategoryCounts.from_reports(categorical_grr("abc", epsilon), reports) for epsilon in (1.0, 3.0)]
@@ -104,13 +108,16 @@ def require_same_categories(first: FrequencyEstimate, other: FrequencyEstimate) 
 
     Example
     -------
+    >>> import numpy as np
     >>> from optldp.estimators import CategoryCounts, estimate_frequencies
     >>> from optldp.mechanisms.categorical.table import categorical_grr
     >>> found = [estimate_frequencies(CategoryCounts.from_reports(categorical_grr(labels, 1.0), np.arange(3)))
     ...     for labels in ("abc", "abd")]
-    >>> require_same_categories(*found)
-    Traceback (most recent call last):
-    optldp.mechanisms.errors.InputError: versions must have the same categories in one order, got 'c' and 'd'...
+    >>> try:
+    ...     require_same_categories(*found)
+    ... except ValueError as error:
+    ...     print(str(error)[:51])
+    versions must have the same categories in one order
     """
     ours, theirs = tuple(first.categories.labels), tuple(other.categories.labels)
     if len(ours) != len(theirs):

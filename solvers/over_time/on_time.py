@@ -25,8 +25,8 @@ class OnTime:
     Example
     -------
     >>> made = best_on_time(3, 1.0, 100.0, "each")
-    >>> made.levels.round(3).tolist(), made.steps.tolist(), round(made.each, 2)
-    ([0.333, 0.333, 0.333], [0.0, 0.0, 0.0], 3.0)
+    >>> made.levels.round(2).tolist(), made.steps.round(2).tolist(), round(made.each, 2)
+    ([0.33, 0.33, 0.33], [0.0, 0.0, 0.0], 3.0)
     """
 
     levels: np.ndarray

@@ -23,6 +23,7 @@ def test_two_versions_of_one_law_are_its_reports_together():
     assert joined.n == 1200
     np.testing.assert_allclose(joined.value, together.value, rtol=1e-12)
     np.testing.assert_allclose(joined.std_error, together.std_error, rtol=0.01)  # scatter between them is left out
+    assert joined.covariance is not None
     np.testing.assert_allclose(np.diag(joined.covariance), joined.std_error**2, rtol=1e-12)
 
 

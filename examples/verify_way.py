@@ -19,7 +19,7 @@ need, number, wholes = table.need, table.number, table.wholes
 
 MEMBERS = {
     "panel": "checksum epsilon format kind mechanism periods reports salt shares span",
-    "rows": "checksum epsilon format kind mechanism rows salt shares variances",
+    "rows": "checksum epsilon format kind mechanism rows salt shares stays variances",
     "memoised": "checksum epsilon format kind mechanism periods values",
     "directions": "checksum directions epsilon favoured format high kind length low root units weights",
 }

@@ -79,14 +79,14 @@ def links(page: str) -> set[str]:
 
 
 def test_three_readers_reach_their_goals_by_links_alone():
-    """As the front page says, with as many clicks as it counts."""
-    section = (DOCS / "index.md").read_text().split("\n## Three readers, by links alone\n")[1].split("\n## ")[0]
-    paths = [part for part in section.split("\n\n") if part.startswith("**You ")]
+    """Each page that the front page names for a reader links to the next."""
+    section = (DOCS / "index.md").read_text().split("\n## Three readers\n")[1].split("\n## ")[0]
+    paths = [part for part in section.strip().split("\n\n") if part.startswith("**You ")]
     assert len(paths) == 3
     for path in paths:
-        steps = re.findall(r"\]\(([^)]+\.md)\) \((\d)\)", path)
-        assert [int(click) for _, click in steps] == [1, 2, 3, 4]
-        for page, following in pairwise(["index.md", *(step for step, _ in steps)]):
+        steps = re.findall(r"\]\(([^)]+\.md)\)", path)
+        assert len(steps) == 4
+        for page, following in pairwise(["index.md", *steps]):
             assert following in links(page), f"{page} does not link to {following}"
 
 

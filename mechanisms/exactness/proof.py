@@ -13,6 +13,7 @@ from ..errors import InputError, TableError
 from ..integers.numerators import row_means
 from ..promise import Promise, as_promise
 from ..sampling.law import RowFreeLaw
+from ..spaces.interval import Interval
 from ..table.exact_rounding import bias_limit, largest_distance
 from ..table.table import TabulatedMechanism
 from .promises import evidence
@@ -115,6 +116,25 @@ def _(mechanism: TabulatedMechanism) -> tuple[str, ...]:
     return prove(mechanism).failures
 
 
+def require_numbers(mechanism: Any) -> None:
+    """Raise InputError unless a mechanism is a table of numbers, whose rows and bias can be proved.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical import categorical_grr
+    >>> try:
+    ...     require_numbers(categorical_grr(["yes", "no"], 1.0))
+    ... except ValueError as error:
+    ...     print(str(error)[:59])
+    a proof of numbers needs a table of numbers, got Categorica
+    """
+    if not isinstance(getattr(mechanism, "inputs", None), Interval):
+        raise InputError(
+            f"a proof of numbers needs a table of numbers, got {mechanism!r:.60}: failures() of other mechanisms says "
+            "what is broken"
+        )
+
+
 def prove(table: TabulatedMechanism, *, epsilon: Promise | float | None = None) -> ExactProof:
     """Prove by whole numbers that an exact table keeps its promise, and is unbiased if it says so; or say what fails.
 
@@ -151,6 +171,7 @@ def prove(table: TabulatedMechanism, *, epsilon: Promise | float | None = None) 
     >>> proof.ok, proof.ratio, float(proof.slack), proof.bias
     (True, Fraction(3, 1), 0.004166023946433379, Fraction(0, 1))
     """
+    require_numbers(table)
     law = table.within
     if not (table.exact and isinstance(law, RowFreeLaw)):
         raise TableError("a proof needs an exact table, got probabilities in doubles: make one with make_exact")

@@ -15,7 +15,7 @@ from ..promise import Approximate, OfPairs, Promise, Pure, as_promise
 from ..sampling.law import RowFreeLaw
 from ..table.table import TabulatedMechanism
 from .promises import fault_of, tightest
-from .proof import ExactProof, prove
+from .proof import ExactProof, prove, require_numbers
 
 MAX_ROW_SUM_ERROR = 1e-12
 """Summing 1e4 doubles that ought to give one errs by about 1e-14; more is a table that was not normalised."""
@@ -153,6 +153,7 @@ def verify(table: TabulatedMechanism, *, epsilon: Promise | float | None = None)
     >>> verify(table, epsilon=1.0).failures[0].split(",")[0]
     'the log-ratio must be at most 1'
     """
+    require_numbers(table)
     promise = table.promise if epsilon is None else as_promise(epsilon)
     if misfit := promise.misfit(table.knots):
         raise InputError(misfit)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ....estimators.intervals import CONFIDENCE
 from ....estimators.reading.columns.number_cells import read_sparse_column
 from ....estimators.reading.columns.texts import missing_texts, read_texts
 from ....mechanisms.errors import InputError
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ....mechanisms.spaces.categories import Categories
+    from ....mechanisms.table.knot_prior import KnotPrior
     from ...features import FeaturesDesign, Pilot
+    from ...planning.people import MeanWithin
     from ..options.designs.design import DesignOptions
     from ..options.designs.features import FeaturesOptions
     from ..options.perturb import PerturbOptions
@@ -64,6 +67,12 @@ class FeatureReports(BundleKind[Features]):
             public=options.public,
         )  # fmt: skip
         return Designed(made.mechanism, notes, people_of(made, options.n))
+
+    def means_within(
+        self, people: int, priors: Sequence[KnotPrior] = (), *, confidence: float = CONFIDENCE
+    ) -> dict[str, MeanWithin]:
+        """Return nothing: the error for so many people is among the facts of the design."""
+        return {}
 
     def held(self, asked: PerturbOptions, beside: Mapping[str, np.ndarray]) -> Held:
         boxes = self.mechanism.columns

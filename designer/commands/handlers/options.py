@@ -174,8 +174,8 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         list[Path] | None,
         typer.Option(
             "--counts",
-            help="Instead of REPORTS: what count wrote, or an engine answered to the query of count-sql, .csv or "
-            ".parquet. May be repeated for other users of the same services: counts add up.",
+            help="Instead of REPORTS: what count wrote, or an engine answered to count-sql's query. May be repeated "
+            "for other users of the same services: counts add up.",
         ),
     ] = None
     method_text: Annotated[
@@ -241,15 +241,15 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         typer.Option(
             "--between",
             metavar="LO HI",
-            help="Add the probability of this range of values; alone, of their distribution.",
+            help="Add the probability of this range of values. Alone, it is of their distribution.",
         ),
     ] = None
     above: Annotated[
         float | None,
         typer.Option(
             "--above",
-            help="Add the probability of values above this, however large; alone, of their distribution; with --versus "
-            "the difference of both groups' alone.",
+            help="Add the probability of values above this. Alone, it is of their distribution; with --versus it is "
+            "the difference of both groups', and that alone.",
         ),
     ] = None
     assume: Annotated[

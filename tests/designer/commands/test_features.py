@@ -21,6 +21,7 @@ def survey(optldp):
 
 
 def test_a_correlation_is_designed_perturbed_and_estimated(optldp, survey):
+    assert 0 < json.loads(optldp("design", *ASKED, "--n", 50_000, "--json").stdout)["error"] < 0.05
     assert optldp("design", *ASKED, "--out", "two.json").exit_code == 0
     assert optldp("perturb", "two.json", "survey.csv", "--seed", 1, "--out", "reports.csv").exit_code == 0
     told = json.loads(optldp("estimate", "two.json", "reports.csv", "--json").stdout)

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from optldp.mechanisms import InputError, Provenance, TableError, TabulatedMechanism, prove, verify
-from optldp.mechanisms.categorical import CategoricalTable
+from optldp.mechanisms.categorical import CategoricalTable, categorical_grr
 from optldp.mechanisms.exactness import require_proved, verification
 from optldp.mechanisms.exactness.verification import _log_density_ratio, log_ratios, require_private, require_usable
 from optldp.mechanisms.integers.exponential import exponential_below
@@ -318,3 +318,9 @@ def test_a_ratio_of_doubles_that_is_the_bound_itself_is_kept_to(beyond, monkeypa
     """The bound is put to three, and to a hair less."""
     monkeypatch.setattr(verification, "exponential_below", lambda budget: 3 - beyond)
     assert len(verify(two_by_two(0.75, 0.75), epsilon=np.log(3)).failures) == (beyond > 0)
+
+
+@pytest.mark.parametrize("proof", [verify, prove])
+def test_what_is_no_table_of_numbers_is_refused_in_a_line(proof):
+    with pytest.raises(InputError, match="a proof of numbers needs a table of numbers, got Categorical"):
+        proof(categorical_grr(["yes", "no"], 1.0))

@@ -48,7 +48,8 @@ def _variance(table: Table) -> list[str]:
         f"less variance in all [[{sum(gain > 0 for gain in gains)}]] cases, by [[{span([min(gains)], 1)[:4]} to "
         f"{percent(max(gains))}]]",
         f"not reproduced: [[{one.number(LAST):.3f}]], and less than [[{least:.3f}]] is impossible",
-        f"at epsilon 1: [[{one.number(LAST):.3f}]] of the best rival's, and [[{least:.3f}]] is the certified limit",
+        f"AAA has [[{one.number(LAST):.3f}]] of the best rival's variance, and no unbiased mechanism can have less "
+        f"than [[{least:.3f}]]",
         f"at 0.25 AAA gains at most [[{percent(max(quarter), 1)}]]",
     ]
 

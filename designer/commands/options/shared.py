@@ -73,7 +73,7 @@ Domain = Annotated[
     ),
 ]
 Clip = Annotated[
-    bool, typer.Option("--clip", help="Count values outside --range as its nearer end. It is said how many there are.")
+    bool, typer.Option("--clip", help="Count values outside --range as its nearer end, and say how many there are.")
 ]
 PriorFile = Annotated[
     Path | None,

@@ -152,7 +152,7 @@ def plan_command(asked: PlanOptions) -> None:
 
     \b
     Example: optldp plan survey.csv --column income --range 0 200000 --n 20000 --error 500
-    Example: optldp plan survey.csv --column hours --n 900 --epsilon 1 --plot p.svg
+    Example: optldp plan survey.csv --column age --n 900 --epsilon 1 --plot p.svg
     Example: optldp plan survey.csv --column income --range 0 200000 --n 20000 --epsilon 1 --of population
     Example: optldp plan survey.csv --column income --range 0 200000 --n 20000 --error 700 --objective minimax
     Example: optldp plan survey.csv --column income --range 0 200000 --epsilon 1 --error 700 --objective error

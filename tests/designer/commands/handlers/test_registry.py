@@ -56,6 +56,7 @@ def test_perturbing_through_a_table_loads_no_other_kind_and_no_other_command(tab
         "handlers.options",
         "handlers.kind",
         "handlers.numbers",
+        "handlers.numbers.handler",
         "handlers.registry",
     }
     assert here == {

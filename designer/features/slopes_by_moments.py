@@ -18,6 +18,12 @@ LAWS = ((0.0, 0.0), (0.0, 0.3), (0.25, 0.0), (0.25, 0.3))
 """Means of the columns scaled to [-1, 1], one up and the next down, and the correlation of two covariates, of the laws
 that shares are best for; the covariates explain half of the response."""
 
+OF_RESPONSE = 0.05
+"""Share of the users who report the square of the response."""
+
+HOPELESS = 0.5
+"""Standard error of a slope, of columns scaled to [-1, 1], beyond which reports say nothing."""
+
 
 def slopes_by_moments(names: tuple[str, ...], box: Box, epsilon: float) -> FeaturesDesign:
     """Return the mechanism for slopes of the last column on the others, without a pilot.
@@ -76,13 +82,6 @@ def slopes_by_moments(names: tuple[str, ...], box: Box, epsilon: float) -> Featu
         made, names, by_law.mean(axis=0) * units**2, opened * units**2, none, none, "regression",
         float(HOPELESS * units.max()),
     )  # fmt: skip
-
-
-OF_RESPONSE = 0.05
-"""Share of the users who report the square of the response."""
-
-HOPELESS = 0.5
-"""Standard error of a slope, of columns scaled to [-1, 1], beyond which reports say nothing."""
 
 
 def _even_table(alike: str, epsilon: float) -> tuple[TabulatedMechanism, float]:

@@ -1,4 +1,4 @@
-"""Ways whose reports are of a whole history and of no single value: seeds and numbers of directions."""
+"""The handler of directions: a report is a seed and a sign of a whole history, not of one value."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def plan_command(asked: PlanOptions) -> None:
     if asked.for_text is not None:
         _of_features(asked)
         return
-    for_several = ("--attribute", "--rank", "--response", "--group")
+    for_several = ("--attribute", "--rank", "--response", "--group", "--after")
     asked.refuse("for what one report of several columns is for, with --for", *for_several)
     mixing = asked.mixing(asked.n, asked.epsilon)
     if mixing is not None:
@@ -268,7 +268,7 @@ def _of_features(asked: PlanOptions) -> None:
     """A plan of what hangs together between columns: the people an error takes, or the error of so many."""
     from ...mechanisms import save_bundle
     from ..features import people_of
-    from .handlers.features import features_design, split_people
+    from .handlers.features import features_design, rounds_plan, split_people
 
     useless = ("--column", "--prior", "--range", "--of", "--objective", "--method", "--estimator", "--distance")
     asked.refuse("of no use to --for", *useless, "--knots", "--categorical", "--seed", "--confidence", *MIXED)
@@ -290,6 +290,7 @@ def _of_features(asked: PlanOptions) -> None:
         "epsilon": asked.epsilon,
         **people_of(made, asked.n, asked.error),
         **split,
+        **rounds_plan(asked, asked.data, asked.epsilon, asked.n, asked.error),
         "table": asked.out and str(asked.out),
     }
     if asked.as_json:

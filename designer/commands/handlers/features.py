@@ -180,6 +180,8 @@ def features_design(
         return made, [] if public else [SENSITIVE]
     if len(box) < len(options.attributes or ()):
         raise InputError("columns must differ, got one twice: name each once")
+    if options.after is not None:
+        return _second_round(options, options.after, data, box, epsilon), []
     notes = []
     pilot = None
     if data is not None:
@@ -198,6 +200,51 @@ def features_design(
         source="public" if public else "sensitive", **told,
     )  # fmt: skip
     return made, notes
+
+
+def _second_round(
+    options: FeaturesOptions, after: tuple[Path, Path], data: Path | None, box: Mapping[str, tuple[float, float]],
+    epsilon: float,
+) -> FeaturesDesign:  # fmt: skip
+    """Return the mechanism of the users who are asked after the first round."""
+    from ....mechanisms import load_mechanism
+    from ...features import design_after
+    from .reading import read_laid_out
+
+    table, reports = after
+    if data is not None:
+        raise InputError(f"a second round is by the first one's reports, got a survey, {str(data)!r}: leave one out")
+    first = load_mechanism(table)
+    if not isinstance(first, Features):
+        raise InputError(f"the first round must be of features of several columns, got {str(table)!r} of another kind")
+    asked = {name: ends for name, ends in box.items() if name != options.response}
+    if options.response in box:
+        asked[options.response] = box[options.response]
+    if asked != dict(first.columns):
+        wanted = " ".join(f"--column {name}={low:g}:{high:g}" for name, (low, high) in first.columns.items())
+        raise InputError(f"both rounds must be of the same columns and response, got others than {wanted}: name these")
+    kind = FeatureReports(first)
+    layout = kind.layout("", "")
+    read = read_laid_out(layout, reports, kind.identifier, drop_missing=False, skip_invalid=False)
+    return design_after(first, read.reports, epsilon, **options.for_what[1])
+
+
+def rounds_plan(
+    options: FeaturesOptions, data: Path | None, epsilon: float, people: int | None, error: float | None
+) -> dict[str, int | float | bool]:
+    """Return what two rounds of a regression without a survey err by or take, and whether they pay; else nothing."""
+    from ...features import two_rounds
+
+    target, told = options.for_what
+    if target != "regression" or data is not None or options.after is not None:
+        return {}
+    assert options.response is not None  # or it was refused
+    found = two_rounds(options.response, dict(map(attribute_range, options.attributes or ())), epsilon, **told)
+    if error is None:
+        assert people is not None  # or it was refused
+        return {"error_two_rounds": float(found.std_errors(people).max()), "two_rounds_pay": found.pay(people)}
+    needed = found.people(error)
+    return {"people_two_rounds": needed, "two_rounds_pay": found.pay(needed)}
 
 
 def split_people(

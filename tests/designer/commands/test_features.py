@@ -49,6 +49,23 @@ def test_slopes_are_a_list_of_coefficients(optldp, survey):
     assert slope["low"] < 2 < slope["high"]  # .5 times 12 / 3
 
 
+@pytest.mark.nightly
+def test_a_second_round_of_slopes_starts_where_the_first_ended(optldp, survey):
+    asked = ("--for", "regression", "--response", "y", *COLUMNS, "--epsilon", 8)
+    assert json.loads(optldp("plan", *asked, "--n", 6000, "--json").stdout)["two_rounds_pay"]
+    assert optldp("design", *asked, "--out", "one.json").exit_code == 0
+    assert optldp("perturb", "one.json", "survey.csv", "--seed", 1, "--out", "r1.csv").exit_code == 0
+    assert optldp("design", *asked, "--after", "one.json", "r1.csv", "--out", "two.json").exit_code == 0
+    assert optldp("perturb", "two.json", "survey.csv", "--seed", 2, "--out", "r2.csv").exit_code == 0
+    (slope,) = json.loads(optldp("estimate", "two.json", "r2.csv", "--json").stdout)["coefficients"]
+    assert slope["low"] < 2 < slope["high"]
+    said = optldp("estimate", "two.json", "r2.csv", "two.json", "r2.csv").stderr
+    assert "reports must be given once, got 'r2.csv' twice" in said
+    other = ("--for", "regression", "--response", "y", "--column", "z=0:1", "--column", "y=0:80", "--epsilon", 8)
+    said = optldp("design", *other, "--after", "one.json", "r1.csv").stderr
+    assert "both rounds must be of the same columns" in said
+
+
 TABLE = ("survey.csv", "--for", "table", "--column", "a", "--column", "b", "--epsilon", 2, "--public")
 
 

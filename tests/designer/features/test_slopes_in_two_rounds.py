@@ -19,7 +19,7 @@ def records(d, n, rng):
 
 def collected(d, epsilon, n, rng):
     """The estimates of one round and of two of as many people."""
-    box = {name: (-4.5, 4.5) for name in (*"ab"[:d], "y")}
+    box = dict.fromkeys((*"ab"[:d], "y"), (-4.5, 4.5))
     first = design_regression("y", box, epsilon).mechanism
     one = estimate_features(first, first.sample(records(d, n, rng), rng))
     early = round(0.3 * n)

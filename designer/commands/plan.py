@@ -15,7 +15,7 @@ from ...mechanisms.errors import InputError, wired
 from ...mechanisms.option_grammar import name_asked
 from ..methods.options import told_method
 from ..objectives.registry import in_words
-from .options.designs.features import FeaturesOptions
+from .options.designs.features import OF_COLUMNS, FeaturesOptions
 from .options.designs.mixing import OPTIONS as MIXED
 from .options.designs.mixing import Mixing, MixingOptions
 from .options.designs.objective import PANEL, ObjectiveOptions
@@ -179,8 +179,7 @@ def plan_command(asked: PlanOptions) -> None:
     if asked.for_text is not None:
         _of_features(asked)
         return
-    for_several = ("--attribute", "--rank", "--response", "--group", "--after")
-    asked.refuse("for what one report of several columns is for, with --for", *for_several)
+    asked.refuse("for what one report of several columns is for, with --for", *OF_COLUMNS)
     mixing = asked.mixing(asked.n, asked.epsilon)
     if mixing is not None:
         asked.refuse("found by --central-epsilon and --n", "--error")

@@ -169,14 +169,20 @@ def features_design(
     public: bool,
 ) -> tuple[FeaturesDesign, list[str]]:  # fmt: skip
     """Return what --for asks of the columns, by a survey or without one, and what there is to say of it."""
-    from ...features import design_association, design_regression
+    from ...features import design_association, design_groups, design_regression, design_table
 
     target, told = options.for_what
     if target == "table":
-        return _table_design(options, data, epsilon, drop_missing=drop_missing), [] if public else [LABELS_DISCLOSED]
+        columns, shares = table_held(options, data, drop_missing=drop_missing)
+        return design_table(columns, epsilon, shares), [] if public else [LABELS_DISCLOSED]
     box = dict(map(attribute_range, options.attributes or ()))
     if target == "group-means":
-        made = _groups_design(options, data, box, epsilon, clip=clip, drop_missing=drop_missing, public=public)
+        held = groups_held(options, data, box, clip=clip, drop_missing=drop_missing)
+        assert options.group is not None  # or it was refused
+        made = design_groups(
+            options.group, held.labels, held.column, held.box, epsilon, held.groups, held.values,
+            source="public" if public else "sensitive", **told,
+        )  # fmt: skip
         return made, [] if public else [SENSITIVE]
     if len(box) < len(options.attributes or ()):
         raise InputError("columns must differ, got one twice: name each once")
@@ -261,10 +267,10 @@ def split_people(
     return {"people_split": math.ceil(split_variance(pilot, box, epsilon, **told) / error**2)}
 
 
-def _table_design(options: FeaturesOptions, data: Path | None, epsilon: float, *, drop_missing: bool) -> FeaturesDesign:
-    """Return the mechanism of the cells of both columns, whose values are those of a survey."""
-    from ...features import design_table
-
+def table_held(
+    options: FeaturesOptions, data: Path | None, *, drop_missing: bool
+) -> tuple[dict[str, list[str]], np.ndarray]:
+    """Return the values of both columns of a survey, and the shares (r, c) of its people in each cell."""
     names = options.attributes or []
     if with_range := [name for name in names if "=" in name]:
         raise InputError(f"columns of a table have values and no range, got {with_range[0]!r}: name it alone")
@@ -283,17 +289,25 @@ def _table_design(options: FeaturesOptions, data: Path | None, epsilon: float, *
         codes.append(where)
     shape = tuple(map(len, columns.values()))
     many = np.bincount(np.ravel_multi_index(codes, shape), minlength=shape[0] * shape[1]).reshape(shape)
-    return design_table(columns, epsilon, many / many.sum())
+    return columns, many / many.sum()
 
 
-def _groups_design(
-    options: FeaturesOptions, data: Path | None, box: Mapping[str, tuple[float, float]], epsilon: float, *, clip: bool,
-    drop_missing: bool, public: bool,
-) -> FeaturesDesign:  # fmt: skip
-    """Return the mechanism of the means of groups, whose labels are those of a survey."""
-    from ...features import design_groups
+@dataclass(frozen=True, eq=False)
+class GroupsHeld:
+    """A survey's groups, and the numbers whose means are wanted: positions (K,) among labels, values (K,) in a box."""
 
-    _, told = options.for_what
+    labels: tuple[str, ...]
+    groups: np.ndarray
+    column: str
+    values: np.ndarray
+    box: tuple[float, float]
+
+
+def groups_held(
+    options: FeaturesOptions, data: Path | None, box: Mapping[str, tuple[float, float]], *, clip: bool,
+    drop_missing: bool,
+) -> GroupsHeld:  # fmt: skip
+    """Return the groups of a survey and the numbers of its people."""
     assert options.group is not None  # or it was refused
     if len(box) != 1 or options.group in box:
         named = ", ".join(box) or "none"
@@ -306,17 +320,7 @@ def _groups_design(
     _require_whole(data, whole, drop_missing=drop_missing)
     labels, groups = np.unique(texts[whole].astype(str), return_inverse=True)
     held = np.clip(values[whole], *ends) if clip else values[whole]
-    return design_groups(
-        options.group,
-        tuple(labels.tolist()),
-        column,
-        ends,
-        epsilon,
-        groups,
-        held,
-        source="public" if public else "sensitive",
-        **told,
-    )
+    return GroupsHeld(tuple(labels.tolist()), groups, column, held, ends)
 
 
 def _numbered(name: str, labels: Categories, texts: np.ndarray) -> np.ndarray:

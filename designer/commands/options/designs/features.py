@@ -15,6 +15,9 @@ from ..shared import Options
 
 PANEL = "Several columns"
 
+OF_COLUMNS = ("--attribute", "--rank", "--response", "--group", "--after")
+"""Options that only --for has a use for, where it may be asked."""
+
 _CLIP = Option("clip", float, "standard deviations of a column that are kept, inf for all", 2.0)
 
 FOR = {

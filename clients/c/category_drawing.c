@@ -7,8 +7,9 @@
 #include "categories.h"
 #include "table.h"
 
-#define POOL 32       /* words that are asked for at once */
-#define LONGEST 21    /* a report of a whole number, with its NUL */
+#define POOL 32        /* words that are asked for at once */
+#define LONGEST 21     /* a report of a whole number, with its NUL */
+#define MOST_DIGITS 21 /* of the number of a category or of its point, in base 2: 2^20 categories at most */
 
 /* Random words in their order; `expected` are those that the draw is known to take beyond the pool. */
 typedef struct source {
@@ -86,10 +87,16 @@ static int draw_set(const optldp_categories *from, uint32_t code, source *words,
     return 0;
 }
 
-static uint64_t power(uint64_t base, uint32_t exponent) {
+uint64_t optldp_power(uint64_t base, uint32_t exponent) {
     uint64_t made = 1;
     while (exponent-- > 0) made *= base;
     return made;
+}
+
+uint64_t optldp_elements(const optldp_categories *from) { return optldp_power(from->prime, from->degree); }
+
+uint64_t optldp_points(const optldp_categories *from, uint32_t digits) {
+    return (optldp_power(optldp_elements(from), digits) - 1) / (optldp_elements(from) - 1);
 }
 
 /* Adds factor times element, both of the field, to the coefficients `total`. */
@@ -104,28 +111,78 @@ static void add_product(const optldp_categories *from, uint64_t factor, uint64_t
     }
 }
 
-/* The hash of a category's number under a seed: seeds are numbered by how many coefficients behind their one are free. */
-static uint64_t hash_of(const optldp_categories *from, uint64_t g, uint64_t seed, uint32_t code) {
-    uint32_t total[OPTLDP_DEGREE] = {0}, free = 0;
+static uint64_t whole_of_parts(const optldp_categories *from, const uint32_t *parts) {
     uint64_t made = 0;
-    while (free + 1 < from->digits && seed >= power(g, free)) seed -= power(g, free++);
-    for (uint32_t i = from->digits - 1 - free; i < from->digits; i++) {
-        uint32_t place = from->digits - 1 - i;
-        uint64_t factor = place == free ? 1 : seed / power(g, place) % g;
-        add_product(from, factor, code / power(g, i) % g, total);
-    }
-    for (uint32_t i = from->degree; i-- > 0;) made = made * from->prime + total[i];
+    for (uint32_t i = from->degree; i-- > 0;) made = made * from->prime + parts[i];
     return made;
 }
 
+/* The vector of a point's number: zeros, its one, and entries that are free. */
+static void point_of(const optldp_categories *from, uint64_t number, uint32_t digits, uint64_t *point) {
+    uint64_t g = optldp_elements(from);
+    uint32_t free = 0;
+    while (free + 1 < digits && number >= optldp_power(g, free)) number -= optldp_power(g, free++);
+    for (uint32_t i = 0; i < digits; i++) point[i] = 0;
+    point[digits - 1 - free] = 1;
+    for (uint32_t i = 0; i < free; i++, number /= g) point[digits - 1 - i] = number % g;
+}
+
+static uint64_t product_of(const optldp_categories *from, uint64_t a, uint64_t b) {
+    uint32_t total[OPTLDP_DEGREE] = {0};
+    add_product(from, a, b, total);
+    return whole_of_parts(from, total);
+}
+
+/* The inner product of two vectors and one more element, added up. */
+static uint64_t inner(const optldp_categories *from, const uint64_t *a, const uint64_t *b, uint64_t more) {
+    uint32_t total[OPTLDP_DEGREE] = {0};
+    for (uint32_t i = 0; i < from->digits; i++) add_product(from, a[i], b[i], total);
+    add_product(from, 1, more, total);
+    return whole_of_parts(from, total);
+}
+
 static int draw_hash(const optldp_categories *from, uint32_t code, source *words, char *report) {
-    uint64_t g = power(from->prime, from->degree), seed, word, value;
+    uint64_t g = optldp_elements(from), seed, word, value, point[MOST_DIGITS], number[MOST_DIGITS];
     if (take(words, &seed) != 0 || take(words, &word) != 0) return -1;
-    seed %= (power(g, from->digits) - 1) / (g - 1);
-    value = hash_of(from, g, seed, code);
+    seed %= optldp_points(from, from->digits);
+    point_of(from, seed, from->digits, point);
+    for (uint32_t i = 0; i < from->digits; i++) number[i] = code / optldp_power(g, i) % g;
+    value = inner(from, point, number, 0);
     word >>= 11;
     if (word >= from->own) value += 1 + (word - from->own) / from->other;
     snprintf(report, LONGEST, "%" PRIu64, seed * g + value % g);
+    return 0;
+}
+
+/* The number of the point on the line of a vector, which is not zero. */
+static uint64_t number_of(const optldp_categories *from, const uint64_t *vector) {
+    uint64_t inverse = 1, number = 0;
+    uint32_t first = 0;
+    while (vector[first] == 0) first++;
+    while (product_of(from, inverse, vector[first]) != 1) inverse++;
+    for (uint32_t i = first + 1; i < from->digits; i++) {
+        number = number * optldp_elements(from) + product_of(from, inverse, vector[i]);
+    }
+    return optldp_points(from, from->digits - 1 - first) + number;
+}
+
+static int draw_point(const optldp_categories *from, uint32_t code, source *words, char *report) {
+    uint64_t own[MOST_DIGITS], vector[MOST_DIGITS], rest[MOST_DIGITS], word, on, off, entry = 0;
+    uint64_t supporting = optldp_points(from, from->digits - 1), wanted;
+    uint32_t first = 0;
+    if (take(words, &word) != 0 || take_below(words, supporting, &on) != 0) return -1;
+    if (take_below(words, optldp_points(from, from->digits) - supporting, &off) != 0) return -1;
+    wanted = word >> 11 < from->own ? 0 : 1;
+    point_of(from, on, from->digits - 1, rest);
+    for (uint32_t i = from->digits - 1; wanted == 1 && i-- > 0; off /= optldp_elements(from)) {
+        rest[i] = off % optldp_elements(from);
+    }
+    point_of(from, code, from->digits, own);
+    while (own[first] == 0) first++;
+    for (uint32_t i = 0; i < from->digits; i++) vector[i] = i < first ? rest[i] : i == first ? 0 : rest[i - 1];
+    while (inner(from, own, vector, entry) != wanted) entry++;
+    vector[first] = entry;
+    snprintf(report, LONGEST, "%" PRIu64, number_of(from, vector));
     return 0;
 }
 
@@ -134,7 +191,8 @@ static size_t words_of(const optldp_categories *from) {
     case ORACLE_TABLE: return 1;
     case ORACLE_UNARY: return from->size;
     case ORACLE_SUBSET: return 1 + (size_t)from->chosen;
-    default: return 2;
+    case ORACLE_HASH: return 2;
+    default: return 3;
     }
 }
 
@@ -167,7 +225,8 @@ optldp_status optldp_category_report(const optldp_categories *from, const char *
     case ORACLE_TABLE: failed = draw_output(from, own->code, &words, report); break;
     case ORACLE_UNARY: failed = draw_bits(from, own->code, &words, report); break;
     case ORACLE_SUBSET: failed = draw_set(from, own->code, &words, order, report); break;
-    default: failed = draw_hash(from, own->code, &words, report); break;
+    case ORACLE_HASH: failed = draw_hash(from, own->code, &words, report); break;
+    default: failed = draw_point(from, own->code, &words, report); break;
     }
     optldp_clear(&words, sizeof words);
     if (order != NULL) optldp_clear(order, others);

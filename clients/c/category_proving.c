@@ -116,7 +116,7 @@ static const char *read_field(uint32_t g, optldp_categories *made) {
         made->degree = POLYNOMIALS[i].degree;
         memcpy(made->tail, POLYNOMIALS[i].tail, sizeof made->tail);
     }
-    NEED(made->degree > 1 || made->prime == g, "n_values must be a power of a prime");
+    NEED(made->degree > 1 || made->prime == g, "n_values and order must be powers of a prime");
     return NULL;
 }
 
@@ -134,6 +134,25 @@ static const char *read_hash(const json *document, optldp_categories *made) {
     return need_ratio(own, 1, other, 1, made->epsilon);
 }
 
+static const char *read_geometry(const json *document, optldp_categories *made) {
+    int64_t q, own, n, m;
+    whole mine, even;
+    TRY(take_whole(json_member(document, "order"), 2, 256, &q));
+    TRY(take_whole(json_member(document, "own_supported"), 1, WHOLE - 1, &own));
+    TRY(read_field((uint32_t)q, made));
+    made->digits = 2;
+    while (optldp_points(made, made->digits) < made->size) made->digits++;
+    n = (int64_t)optldp_points(made, made->digits);
+    m = (int64_t)optldp_points(made, made->digits - 1);
+    whole_set(&mine, own);
+    whole_times(&mine, (uint64_t)n);
+    whole_set(&even, WHOLE);
+    whole_times(&even, (uint64_t)m);
+    NEED(whole_sizes(&mine, &even) > 0, "own_supported must be more than the share of points that support a category");
+    made->own = (uint64_t)own;
+    return need_ratio(own, n - m, WHOLE - own, m, made->epsilon);
+}
+
 typedef struct kind {
     const char *name, *one, *two; /* the members that it has beside those of all */
     oracle_kind oracle;
@@ -145,6 +164,7 @@ static const kind KINDS[] = {
     {"unary-encoding", "own_one", "other_one", ORACLE_UNARY, read_unary},
     {"subset-selection", "n_chosen", "own_chosen", ORACLE_SUBSET, read_subset},
     {"local-hashing", "n_values", "own_value", ORACLE_HASH, read_hash},
+    {"projective-geometry", "order", "own_supported", ORACLE_GEOMETRY, read_geometry},
 };
 
 static const char *read_oracle(const json *document, const kind *of, optldp_categories *made) {

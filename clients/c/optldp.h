@@ -1,5 +1,5 @@
 /* Draws private reports by mechanisms that optldp designed: numbers by exact tables and floor forms (docs/table-format.md),
-   categories by tables, unary encodings, sets and local hashing (docs/bundle-format.md). C99. */
+   categories by tables, unary encodings, sets, local hashing and projective geometry (docs/bundle-format.md). C99. */
 #ifndef OPTLDP_H
 #define OPTLDP_H
 

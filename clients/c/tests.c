@@ -80,6 +80,7 @@ int main(int many, char **arguments) {
     test_categories(folder, "unary.json", 4);
     test_categories(folder, "sets.json", 1);
     test_categories(folder, "hashing.json", 1);
+    test_categories(folder, "geometry.json", 1);
     if (faults == 0) puts("all is well");
     return faults != 0;
 }

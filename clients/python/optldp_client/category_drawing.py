@@ -129,7 +129,7 @@ class HashOracle:
 
 @dataclass(frozen=True)
 class GeometryOracle:
-    """Points of so many entries: with probability `own` / 2^53 one that supports the category, else one that does not."""
+    """Points of so many entries: by `own` / 2^53 one that supports the category, else one that does not."""
 
     field: Field
     length: int

@@ -55,7 +55,7 @@ def test_a_change_is_told_with_and_without_matching(optldp, reports):
     assert told(again)["value"] == pytest.approx(-both["value"])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_difference_of_shares_has_an_honest_interval_and_its_bound(optldp, reports):
     asked = ("estimate", "pay.json", "now.csv", "--versus", "pay.json", "then.csv", "--above", 20)
     found = told(optldp(*asked, "--json"))

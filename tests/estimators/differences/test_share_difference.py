@@ -29,7 +29,7 @@ def test_a_difference_is_told_more_exactly_than_by_both_intervals():
     assert (-back[1], -back[0]) == pytest.approx((low, high))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_interval_of_a_difference_holds():
     rng, truth = np.random.default_rng(4), np.array([[0.3, 0.3, 0.4], [0.9, 0.1, 0.0]])
     missed = 0

@@ -50,8 +50,8 @@ REPETITIONS = 150
 NEARLY = 1.005
 """Standard deviations: a percent of the variance."""
 
-WAYS = ("panel", "rows", "directions", "fresh", "memoised")
-COLOURS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#999999")
+WAYS = ("panel", "rows", "tree", "directions", "fresh", "memoised")
+COLOURS = ("#0072B2", "#009E73", "#E69F00", "#D55E00", "#CC79A7", "#999999")
 PIXELS_PER_INCH, PALETTE = 110, 64
 
 

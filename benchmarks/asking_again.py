@@ -238,8 +238,8 @@ def protocols() -> str:
     """Variances times n of a period's shares under protocols that memoise, and a panel's; with theirs simulated.
 
     The last column is multi-freq-ldpy's own clients, if it is installed: the mean square of its reports, decoded. With
-    Python 3.11 `pip install --no-deps multi-freq-ldpy==0.2.5`, `pip install "xxhash<4"`, and a module `numba` on the path
-    whose `jit` returns what it is given, serve; numba itself holds numpy back.
+    Python 3.11 `pip install --no-deps multi-freq-ldpy==0.2.5`, `pip install "xxhash<4"`, and a module `numba` on the
+    path whose `jit` returns what it is given, serve; numba itself holds numpy back.
     """
     values, share, permanent, first = 20, 0.05, 2.0, 1.0
     rows = []

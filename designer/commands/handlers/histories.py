@@ -1,4 +1,4 @@
-"""Ways whose reports are of more periods than one: directions of a history, and signs of changes."""
+"""The handler of directions and trees: a report is of a history, or of its changes, and of no single value."""
 
 from __future__ import annotations
 

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ....mechanisms.errors import InputError
 from ....mechanisms.over_time.way import Way
 from ..options.kind import DesignKind
+from ..output.output import spinner
 from ..output.prior import CARRIED
 from .bundle import BundleKind
 from .kind import Designed, Found, Held, Kind, Layout, Part, WrittenReports
+from .registry import kind_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,8 +81,6 @@ class Ways(BundleKind[Way]):
     @property
     def one(self) -> Kind:
         """The mechanism of one report, as commands see it."""
-        from .registry import kind_of
-
         return kind_of(made_of(self.mechanism))
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
@@ -170,7 +170,6 @@ class _Chosen:
 def _of_numbers(options: DesignOptions, asked: Repeated, epsilon: float, way: str) -> _Chosen:
     """The way that was named, or that which is planned to err least; with the error of what is asked."""
     from ...over_time import plan_over_time
-    from ..output.output import spinner
     from .numbers.handler import design_numbers
 
     prior, notes = options.prior()

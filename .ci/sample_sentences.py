@@ -1,7 +1,8 @@
 """Draw sentences at random, to be judged one by one: sample_sentences.py [--of pages] [--seed N] [--count N].
 
-What it prints is one sentence a line, with its number and where it stands. `docs/sentences.md` keeps the verdicts. `--of`
-draws from the `pages` of the guides, from `docstrings` of exported names, from `help` of commands, or from `messages`.
+What it prints is one sentence a line, with its number and where it stands. `docs/sentences.md` keeps the verdicts.
+`--of` draws from the `pages` of the guides, from `docstrings` of exported names, from `help` of commands, or from
+`messages`.
 Code, tables, headings, formulas in boxes and lists of names are left out; so are pages that are made from code.
 """
 
@@ -28,7 +29,9 @@ FOLDERS = (".", "how-to", "studies", "theory")
 LEFT_OUT = re.compile(r"^ *```.*?^ *```$|<!--.*?-->|^\$\$.*?\$\$|^#.*?$|^ *\|.*?$", re.DOTALL | re.MULTILINE)
 ITEM = re.compile(r"^ *(?:(?:[-*]|\d+\.|>) |!!!.*)", re.MULTILINE)
 END = re.compile(r"(?<=[.!?])[)*_\"]*\s+(?=[A-Z*`$(\[\"_])")
-SECTIONS = re.compile(r"^(?:Example|Source)\n-+\n.*?(?=^[A-Z][a-z]+\n-+\n|\Z)|^\w[^\n]* : .*?$|^-+$", re.DOTALL | re.MULTILINE)
+SECTIONS = re.compile(
+    r"^(?:Example|Source)\n-+\n.*?(?=^[A-Z][a-z]+\n-+\n|\Z)|^\w[^\n]* : .*?$|^-+$", re.DOTALL | re.MULTILINE
+)
 """Of a docstring: examples, sources, and the lines that name a parameter and its type."""
 
 
@@ -70,10 +73,14 @@ def of_messages() -> Iterator[tuple[str, str]]:
     for layer in LAYERS:
         for path in sorted((ROOT / layer).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text())):
-                if isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "say"):
+                if isinstance(node, ast.Raise) or (
+                    isinstance(node, ast.Call) and getattr(node.func, "id", "") == "say"
+                ):
                     texts = [each for each in ast.walk(node) if isinstance(each, ast.JoinedStr)]
                     inside = {id(part) for each in texts for part in ast.walk(each)}
-                    texts += [each for each in ast.walk(node) if isinstance(each, ast.Constant) and id(each) not in inside]
+                    texts += [
+                        each for each in ast.walk(node) if isinstance(each, ast.Constant) and id(each) not in inside
+                    ]
                     for each in texts:
                         said = ast.unparse(each).strip("frb'\"")
                         if len(said.split()) > 3:

@@ -51,7 +51,7 @@ HOLES: Mapping[str, Mapping[tuple[str, ...], str]] = {
     },
     "poisoned": {
         LEVELS: "depends on how many users chose which level",
-        ("directions of numbers", "rows of numbers"): "influence is known of reports of one period",
+        ("directions of numbers", "rows of numbers", "tree of numbers"): "influence is known of reports of one period",
         FEATURES: "not built: what a report of a feature moves depends on the target's form",
     },
     "evaluated": {

@@ -99,9 +99,9 @@ def estimated(optldp, *words):
     return json.loads(done.stdout)["periods"]
 
 
-@pytest.mark.nightly
-def test_rows_are_chosen_where_they_err_less_and_tell_all_periods_together(optldp, way):
-    told = collected(optldp, "--changes", 1, "--answers", "at-end")
+@pytest.mark.slow
+def test_rows_tell_all_periods_together(optldp, way):
+    told = collected(optldp, "--changes", 1, "--answers", "at-end", "--way", "rows")
     assert (told["way"], told["reports"], told["life_epsilon"]) == ("rows", 1, 2.0)
     each, changes = estimated(optldp), estimated(optldp, "--of", "change", "--key", "user")
     assert [one["period"] for one in each] == [1, 2, 3]
@@ -110,6 +110,19 @@ def test_rows_are_chosen_where_they_err_less_and_tell_all_periods_together(optld
     assert estimated(optldp, "--of", "average")[0]["value"] == pytest.approx(np.mean(values))
     assert estimated(optldp, "--smooth", 0.01)[0]["std_error"] < each[0]["std_error"]
     assert all(one["low"] < one["value"] < one["high"] for one in each)
+
+
+@pytest.mark.slow
+def test_a_tree_sends_signs_of_one_budget_and_the_same_again(optldp, way):
+    told = collected(optldp, "--changes", 1, "--way", "tree")
+    assert (told["way"], told["reports"], told["life_epsilon"]) == ("tree", 2, 2.0)
+    assert [one["period"] for one in estimated(optldp, "--key", "user")] == [1, 2, 3]
+    spent = json.loads(optldp("ledger", "made.db", "--json").stdout)
+    assert {one["spent"] for one in spent["users"]} == {2.0}
+    header, *rows = Path("m3.csv").read_text().splitlines()
+    user, period, _, *more = rows[0].split(",")
+    Path("m3.csv").write_text("\n".join([header, ",".join([user, period, "9", *more]), *rows[1:]]) + "\n")
+    assert "reports must be of their users' branches" in optldp("estimate", "made.json", "m3.csv").stderr
 
 
 @pytest.mark.slow
@@ -212,7 +225,7 @@ def test_plan_has_the_keys_that_scripts_read(optldp):
         "device_keeps",
     }  # fmt: skip
     assert keys | {"alternatives"} <= told.keys()
-    assert {way["way"] for way in told["alternatives"]} == {"panel", "directions", "fresh", "memoised"}
+    assert {way["way"] for way in told["alternatives"]} == {"panel", "tree", "directions", "fresh", "memoised"}
     for way in (told, *told["alternatives"]):
         assert keys <= way.keys()
         assert (way["life_epsilon"] is None) == (way["way"] == "memoised")

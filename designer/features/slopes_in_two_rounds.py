@@ -94,6 +94,7 @@ def two_rounds(response: str, box: Box, epsilon: float, *, clip: float = CLIP) -
     array([5.4])
     """
     made = design_regression(response, box, epsilon, clip=clip)
+    assert isinstance(made.mechanism, Features)
     ordered, d = made.mechanism.columns, len(made.names)
     low, high = np.array(list(ordered.values())).T
     unit = (high - low) / 2
@@ -160,6 +161,7 @@ def design_after(first: Features, reports: ArrayLike, epsilon: float, *, clip: f
     names, box = tuple(first.columns), first.columns
     pilot = _normal(names, means.value, box, math.sqrt(float(means.variance[-1])))
     made = design_regression(names[-1], box, epsilon, pilot, clip=clip, source="private-report")
+    assert isinstance(made.mechanism, Features)
     units = np.array(first.told["units"], dtype=float)
     off = _pilot_error(means.value, means.variance, d) * units[:, None] / units
     told = {name: held for name, held in made.mechanism.told.items() if name != "pilot_records"}

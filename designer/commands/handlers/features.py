@@ -223,10 +223,7 @@ def _second_round(
     first = load_mechanism(table)
     if not isinstance(first, Features):
         raise InputError(f"the first round must be of features of several columns, got {str(table)!r} of another kind")
-    asked = {name: ends for name, ends in box.items() if name != options.response}
-    if options.response in box:
-        asked[options.response] = box[options.response]
-    if asked != dict(first.columns):
+    if box != dict(first.columns) or options.response != list(first.columns)[-1]:
         wanted = " ".join(f"--column {name}={low:g}:{high:g}" for name, (low, high) in first.columns.items())
         raise InputError(f"both rounds must be of the same columns and response, got others than {wanted}: name these")
     kind = FeatureReports(first)

@@ -52,7 +52,6 @@ HOLES: Mapping[str, Mapping[tuple[str, ...], str]] = {
     "poisoned": {
         LEVELS: "depends on how many users chose which level",
         ("directions of numbers", "rows of numbers"): "influence is known of reports of one period",
-        FEATURES: "not built: what a report of a feature moves depends on the target's form",
     },
     "evaluated": {
         ("places", "categories of blocks"): "of no loss by a name, for which a new design could be made",

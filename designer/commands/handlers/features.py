@@ -55,6 +55,7 @@ class FeatureReports(BundleKind[Features]):
     of: ClassVar[type] = Features
     designs: ClassVar[tuple[DesignKind, ...]] = (DesignKind.FEATURES,)
     holds: ClassVar[tuple[str, ...]] = ("--clip", "--drop-missing")
+    moves: ClassVar[str] = "of n moves what is estimated by at most"
 
     @classmethod
     def design(cls, options: DesignOptions) -> Designed:
@@ -142,8 +143,11 @@ class FeatureReports(BundleKind[Features]):
     def query(self, kinds: Any, relations: Sequence[str], **options: Any) -> str:
         raise InputError("count-sql is not for features of several columns: estimate takes the reports themselves")
 
-    def one_report_times_n(self) -> None:
-        """None: what one report moves depends on what the others say."""
+    def one_report_times_n(self) -> float | list[float] | None:
+        """None for moments and signs: what one report of these moves depends on what the others say."""
+        if self.mechanism.told.get("way") == "moments" or self.mechanism.target == "group-means":
+            return None
+        return super().one_report_times_n()
 
     def parts(self) -> list[Part]:
         made = self.mechanism

@@ -62,7 +62,6 @@ HOLES: Mapping[str, Mapping[tuple[str, ...], str]] = {
     },
     "audited": {
         OTHERS: "draws no reports",
-        FEATURES: "not built: each table of a feature can be audited by itself",
         ("directions of numbers",): "each report has a seed of its own and comes once",
         ("delta",): "an audit bounds log-ratios from below, and (epsilon, delta) bounds none from above",
     },

@@ -15,6 +15,7 @@ from ....estimators.reading.columns.texts import missing_texts, read_texts
 from ....mechanisms.errors import InputError
 from ....mechanisms.exactness.verification import verify
 from ....mechanisms.features import Features
+from ...features import Pilot
 from ..options.kind import DesignKind
 from ..output.output import readable
 from ..output.prior import LABELS_DISCLOSED, SENSITIVE
@@ -354,8 +355,6 @@ def _require_whole(data: Path, whole: np.ndarray, *, drop_missing: bool) -> None
 
 def survey(data: Path, box: Mapping[str, tuple[float, float]], *, clip: bool, drop_missing: bool) -> Pilot:
     """Return the records of a survey that have all columns; InputError for ones that lack some, or lie outside."""
-    from ...features import Pilot
-
     columns = np.column_stack([read_sparse_column(data, name) for name in box])
     whole = np.logical_not(np.isnan(columns).any(axis=1))
     _require_whole(data, whole, drop_missing=drop_missing)

@@ -31,6 +31,7 @@ def test_a_correlation_is_designed_perturbed_and_estimated(optldp, survey):
     assert json.loads(optldp("show", "two.json", "--json").stdout)["features"] == ["psi"]
 
 
+@pytest.mark.slow
 def test_a_plan_says_how_many_people_an_error_takes(optldp, survey):
     told = json.loads(optldp("plan", *ASKED, "--error", 0.05, "--json").stdout)
     assert told["people"] == pytest.approx(told["variance_times_n"] / 0.05**2, abs=1)
@@ -39,6 +40,7 @@ def test_a_plan_says_how_many_people_an_error_takes(optldp, survey):
     assert json.loads(optldp("plan", *CLIPPED, "--n", told["people"], "--json").stdout)["error"] < 0.0501
 
 
+@pytest.mark.slow
 def test_slopes_are_a_list_of_coefficients(optldp, survey):
     asked = ("survey.csv", "--for", "regression", "--response", "y", *COLUMNS, "--epsilon", 4, "--public")
     assert optldp("design", *asked, "--out", "reg.json").exit_code == 0
@@ -142,6 +144,7 @@ def test_what_is_no_table_is_one_line(optldp, labels, asked, says):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_groups_have_means(optldp):
     rng = np.random.default_rng(1)
     groups = rng.integers(3, size=4000)
@@ -161,6 +164,7 @@ def test_groups_have_means(optldp):
     assert "means of groups need --group" in said
 
 
+@pytest.mark.slow
 def test_both_spellings_of_a_column_are_one(optldp, survey):
     spelt = [word.replace("--column", "--attribute") if isinstance(word, str) else word for word in ASKED]
     one, other = (optldp("plan", *asked, "--error", 0.1, "--json").stdout for asked in (ASKED, spelt))

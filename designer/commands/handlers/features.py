@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -225,9 +225,10 @@ def _second_round(
     table, reports = after
     if data is not None:
         raise InputError(f"a second round is by the first one's reports, got a survey, {str(data)!r}: leave one out")
-    first = load_mechanism(table)
-    if not isinstance(first, Features):
+    loaded = load_mechanism(table)
+    if getattr(loaded, "kind", None) != Features.kind:
         raise InputError(f"the first round must be of features of several columns, got {str(table)!r} of another kind")
+    first = cast("Features", loaded)
     if box != dict(first.columns) or options.response != list(first.columns)[-1]:
         wanted = " ".join(f"--column {name}={low:g}:{high:g}" for name, (low, high) in first.columns.items())
         raise InputError(f"both rounds must be of the same columns and response, got others than {wanted}: name these")

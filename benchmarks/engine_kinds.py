@@ -3,7 +3,7 @@
     .ci/engines .venv/bin/python --only duckdb    # installs what is missing: pyspark, psycopg, Java, PostgreSQL
     python benchmarks/engine_kinds.py --rows 1000000 --write docs/how-to/engines.md
 
-Of ROWS reports each, of bits a fifth, the same for all engines. SQL engines are asked what `count-sql` prints; frames
+Of ROWS reports each, of bits a tenth, the same for all engines. SQL engines are asked what `count-sql` prints; frames
 are given to `count`, or their own groups to `from_counts` where `count` takes no such frame. What an engine is asked by
 hand refuses nothing and makes no counts of ours. Both take turns; the least of each stands, in processor seconds of all
 processes, the server's or the cluster's among them. Every count of ours must be that of the reports as drawn.
@@ -43,7 +43,7 @@ from started.postgres import answer, load, server
 from started.processor import processor
 from started.spark import spark_session
 
-TURNS, SEED, LONG_ENOUGH = 3, 1, 0.3
+TURNS, SEED, LONG_ENOUGH = 3, 1, 0.1
 BITS = 199
 POINT = make_exact(duchi([0.0, 1.0], 1.0)).mechanism
 MADE: dict[str, Any] = {
@@ -113,7 +113,7 @@ def main() -> None:
 def about(rows: int) -> str:
     said = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True, check=True).stdout
     return (
-        f"{rows:,} reports of each kind, {rows // 5:,} of bits of {BITS} categories; seed {SEED}, commit "
+        f"{rows:,} reports of each kind, {rows // 10:,} of bits of {BITS} categories; seed {SEED}, commit "
         f"{said.strip()}, {len(os.sched_getaffinity(0))} cores. Processor seconds of all processes, of each way the "
         f"least of {TURNS} turns."
     )
@@ -150,7 +150,7 @@ def reports_in(folder: Path, rows: int) -> dict[str, int]:
     """Write a Parquet file of each kind; return what `checked` is to say of its counts."""
     rng, found = np.random.default_rng(SEED), {}
     for kind, made in MADE.items():
-        many = rows // 5 if kind == "categories, unary" else rows
+        many = rows // 10 if kind == "categories, unary" else rows
         columns: dict[str, Any] = {}
         if kind == "numbers":
             columns["output"] = made.sample_index(rng.uniform(0, 1, many), rng)

@@ -25,6 +25,7 @@ from ..reading.columns.days import day_of
 from ..reading.columns.files import UNREADABLE_FILE, FilePath, column_position, connected, open_file, unreadable
 from ..reading.columns.number_cells import write_columns
 from ..reading.columns.other_table import TABLE, require_table
+from ..reading.columns.rows.skipped_rows import failing_rows
 from ..reading.columns.rows.written_rows import literal
 from ..reading.columns.simulated_columns import (
     BIT,
@@ -382,8 +383,6 @@ class DayCollector:
         )
 
     def _failing(self, texts: list[str]) -> list[int]:
-        from ..reading.columns.rows.skipped_rows import failing_rows
-
         try:
             self.parse(texts)
         except InputError:

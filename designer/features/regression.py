@@ -87,6 +87,7 @@ def design_regression(
     z, weights = (known.records[:, order] - centres) / scales, known.weights
     start, residuals = _least_squares(z, weights, names)
     spread = math.sqrt(weights @ residuals**2)
+    # Residuals of a perfect fit are rounding, in units of the box, not spread.
     if spread < 1e-9:
         raise InputError(f"the survey's {response!r} must vary around the others' fit, got none that does")
     one = np.column_stack([np.ones(len(z)), z[:, :-1]])

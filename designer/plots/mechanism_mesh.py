@@ -295,6 +295,7 @@ def _draw(axes: Axes, rows: _Rows) -> None:
 def _largest(most: np.ndarray, floors: np.ndarray) -> tuple[float, bool]:
     """The largest finite ratio of reports of these largest and least probabilities, and whether there are infinite."""
     finite = most[floors > 0] / floors[floors > 0]
+    # A scale of colours needs two ends, also where no row differs from another.
     return max(float(finite.max(initial=1.0)), 1.0 + 1e-9), bool((most[floors == 0] > 0).any())
 
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ....estimators.reading.columns import SkippedRows
 from ....mechanisms.errors import InputError
 from ..handlers.bundle import MOST_ROWS, found_rows
 from ..handlers.categories import each_confidence, ranked
@@ -75,7 +76,6 @@ def of_weights(service: Service, asked: EstimateOptions) -> Found:
 
 def _tallied(service: Service, asked: EstimateOptions) -> GroupedTallies:
     from ....estimators.differences import tally_groups
-    from ....estimators.reading.columns import SkippedRows
 
     skipped = SkippedRows()
     return tally_groups(

@@ -102,7 +102,7 @@ class TestEveryMethod:
         assert {key: found[key] for key in expected} == pytest.approx(expected)
         assert found["seconds"] > 0
 
-    @pytest.mark.sampled(7)
+    @pytest.mark.slow
     @pytest.mark.parametrize("method", DISTRIBUTION_METHODS)
     @pytest.mark.parametrize("of", ["mean", "distribution", "quantiles"])
     def test_distributions_are_the_librarys(self, optldp, files_given, method, of):
@@ -185,7 +185,7 @@ class TestDefaults:
                 numbers[users, j] = 10 * (reports - low) / (high - low)
             assert found["value"] == pytest.approx(np.nanmean(numbers, axis=1).mean())
 
-    @pytest.mark.sampled(2)
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("of", "method"), [("mean", "population"), ("distribution", "smooth"), ("quantiles", "smooth")]
     )
@@ -557,6 +557,7 @@ class TestBadInput:
         assert "cell grids must agree, but one of 6 knots has 2, which the finest, of 9, lacks" in refusal(*arguments)
         assert optldp(*arguments, "--cells", 5).exit_code == 0
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("arguments", "says"),
         [

@@ -25,7 +25,7 @@ def prior():
     return Prior.from_data(PEOPLE, knots=9, domain=(0, 100))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("of", ["users", "population"])
 def test_the_budget_of_an_error_and_the_error_of_a_budget(optldp, prior, of):
     budget = json.loads(optldp(*PLAN, "--error", 1.5, "--of", of, "--json").stdout)
@@ -110,6 +110,7 @@ def test_the_mechanism_is_written_and_the_prior_warned_of(optldp):
     assert optldp(*PLAN, "--epsilon", 1, "--public").stderr == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -105,7 +105,7 @@ class TestDetail:
         )
         assert not detail.failures
 
-    @pytest.mark.sampled(3)
+    @pytest.mark.slow
     @pytest.mark.parametrize(("epsilons", "shown"), [([0.5, 2.5], 0.5), ([0.3, 2.0], 2.0), ([3.0], 3.0)])
     def test_the_budget_nearest_to_one_by_ratio_is_shown(self, epsilons, shown):
         assert bounds(PRIOR, epsilons, methods=["duchi"]).detail.epsilon == shown

@@ -154,7 +154,7 @@ class TestWorkers:
         found = sweep(PRIORS, EPSILONS, FEW, n_jobs=2)
         assert found.rows == tuple(row for row in table.rows if row.method in FEW)
 
-    @pytest.mark.sampled(3)
+    @pytest.mark.slow
     @pytest.mark.parametrize("backend", ["threading", "sequential", "lists-only"])
     def test_whatever_backend_the_caller_names_does(self, table, backend):
         with joblib.parallel_config(backend=backend, n_jobs=2):

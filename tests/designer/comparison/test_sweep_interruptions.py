@@ -58,7 +58,7 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sent", "code", "n_jobs"),
     [(signal.SIGKILL, -signal.SIGKILL, 1), (signal.SIGKILL, -signal.SIGKILL, 2), (signal.SIGINT, 7, 2)],
@@ -81,7 +81,7 @@ def test_a_sweep_killed_half_way_goes_on(table, tmp_path, solved, sent, code, n_
     assert len(solved) == (18 - kept) / len(FEW)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_keeps_the_rows_that_are_there(table, tmp_path, n_jobs):
     file = tmp_path / "sweep.jsonl"

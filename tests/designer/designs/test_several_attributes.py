@@ -231,7 +231,7 @@ class TestError:
         "skewed": Prior.on_knots(np.linspace(0, 100, 6), 4.0 ** -np.arange(6), source="public"),
     }
 
-    @pytest.mark.sampled(2)
+    @pytest.mark.slow
     @pytest.mark.parametrize("sampled", [1, 2])
     def test_each_table_is_designed_for_those_who_report_it(self, sampled):
         asked = Error(5001, FactorAmbiguity(2.0))

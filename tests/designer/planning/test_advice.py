@@ -354,7 +354,7 @@ def test_no_row_that_lost_is_printed_with_a_lesser_error_than_the_first(seed):
         assert row.standing != "worse" or error > first
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_whichever_seed_wins_is_the_same_or_a_tie(seed):
     """Ten thousand people: with some seeds the piecewise mechanism won, and the next was 9% better."""

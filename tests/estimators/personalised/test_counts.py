@@ -136,7 +136,7 @@ def test_expected_counts_give_back_what_they_were_made_of(family, level_epsilon)
     np.testing.assert_allclose(invert_supports(counts, SHARES), FREQUENCIES, atol=1e-8)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("family", PURE)
 @pytest.mark.parametrize("target", ["population", "users"])
 def test_auem_is_unbiased_and_scatters_as_it_says(family, target):

@@ -65,6 +65,7 @@ class TestLaw:
         assert stats.chisquare(counts, expected * counts.sum() / expected.sum()).pvalue > 1e-7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 4.0, 16.0])
 @pytest.mark.parametrize(("size", "chosen"), [(2, 1), (5, 2), (100, 27), (2**20, 7)])
 def test_the_budget_is_used_up_exactly(epsilon, size, chosen):

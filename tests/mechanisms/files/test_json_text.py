@@ -48,7 +48,7 @@ def admitted(unit: bytes) -> bytes:
     return filled(unit, low)
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNITS)
 def test_the_worst_text_of_each_kind_that_is_parsed_takes_little_memory(tmp_path, name):
     """And is then refused, as it is no table."""

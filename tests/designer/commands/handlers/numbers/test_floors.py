@@ -117,6 +117,7 @@ def test_perturb_draws_reports_of_it_and_estimate_reads_them(optldp, table, floo
     assert set(found(optldp, "estimate", floor, "r.csv", "--of", "distribution")) >= {"variance", "mean"}
 
 
+@pytest.mark.slow
 def test_a_simulation_makes_the_reports_of_the_table(optldp, floor):
     """Of the same seed, through the table that it expands to."""
     save_table(loaded(floor).expand(), "whole.json")

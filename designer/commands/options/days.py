@@ -30,8 +30,8 @@ class DayOptions(Options):
         typer.Option(
             "--by",
             metavar="table,day",
-            help="Count each table and day by itself, again and again: reports that are known by their report_id count "
-            "once, and estimate and monitor take all counts together.",
+            help="Count each table and day separately, again and again: reports with a known report_id count "
+            "once, and estimate and monitor add the counts up.",
         ),
     ] = None
     late: Annotated[

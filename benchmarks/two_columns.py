@@ -23,15 +23,20 @@ from markdown_table import table
 from optldp.designer.features import (
     FeaturesDesign,
     Pilot,
+    design_after,
     design_association,
     design_groups,
     design_regression,
     design_table,
+    split_cells,
+    split_groups,
+    split_slopes,
     split_variance,
+    two_rounds,
 )
 from optldp.estimators import count, estimate_frequencies
 from optldp.estimators.features import estimate_features, independence
-from optldp.mechanisms import frequency_oracle
+from optldp.mechanisms import InputError
 
 BOX = {"x": (-1.0, 1.0), "y": (-1.0, 1.0)}
 EVEN = np.linspace(-1, 1, 17)
@@ -63,25 +68,11 @@ def told(name: str, made: FeaturesDesign, truth: np.ndarray, records, runs: int,
     print(f"{name:34} {made.variances.sum():10.2f} {simulated:10.2f} {held / runs:8.3f} {made.people_within(0.05):12,}")
 
 
-def split_cells(rows: int, columns: int, epsilon: float) -> float:
-    """Return the sum over even cells of n times the variance, of the best joint fit to a report of each column.
-
-    Each column has half the budget, through the oracle that errs least on it.
-    """
-    laws = []
-    for size in (rows, columns):
-        oracle = frequency_oracle(range(size), epsilon / 2)
-        # Hashing has reports without end; of so few values response and subsets are always better.
-        laws.append(oracle.pmf(oracle.all_reports()))
-    law = np.kron(*laws)
-    information = law.T @ (law / law.mean(axis=1)[:, None])
-    return float(np.trace(np.linalg.inv(information)) - 1 / (rows * columns))
-
-
 def told_cells(rows: int, columns: int, epsilon: float, runs: int, n: int, seed: int) -> None:
     """Print the formula, simulation and coverage of even cells, and how often independence is rejected in vain."""
     made, rng = design_table({"a": range(rows), "b": range(columns)}, epsilon), np.random.default_rng(seed)
     even, errors, held, rejected = 1 / (rows * columns), [], 0.0, 0
+    shares = np.full(rows * columns, even)
     for _ in range(runs):
         reports = made.mechanism.sample_codes(rng.integers(rows * columns, size=n), rng)
         found = estimate_frequencies(count(made.mechanism, reports))
@@ -89,9 +80,9 @@ def told_cells(rows: int, columns: int, epsilon: float, runs: int, n: int, seed:
         errors.append(((found.value - even) ** 2).sum())
         held += float(np.mean((interval.low <= even) & (even <= interval.high)))
         rejected += independence(found.value.reshape(rows, columns), found.covariance).p < 0.05
-    name = f"cells {rows} x {columns}, eps {epsilon:g}"
+    name, split = f"cells {rows} x {columns}, eps {epsilon:g}", split_cells((rows, columns), epsilon, shares).sum()
     print(f"{name:34} {made.variances.sum():10.2f} {n * np.mean(errors):10.2f} {held / runs:8.3f}", end="")
-    print(f"   independence rejected {rejected / runs:.3f}, split {split_cells(rows, columns, epsilon):.1f}")
+    print(f"   independence rejected {rejected / runs:.3f}, split {split:.1f}")
 
 
 def five_groups() -> tuple[np.ndarray, np.ndarray]:
@@ -126,6 +117,31 @@ def told_slopes(epsilon: float, runs: int, n: int) -> None:
     survey = Pilot(("a", "b", "c", "y"), regression(np.random.default_rng(3), 2000))
     made = design_regression("y", dict.fromkeys(survey.names, (-4.0, 4.0)), epsilon, survey)
     told(f"slopes of three, eps {epsilon:g}", made, SLOPES, regression, runs, n, 4)
+    print(f"{'  pairs, budget split':34} {split_slopes('y', made.mechanism.columns, epsilon, survey).sum():10.2f}")
+
+
+def told_rounds(epsilon: float, runs: int, n: int) -> None:
+    """Print slopes on three covariates without a survey, in one round and in two of as many people together."""
+    box, rng = dict.fromkeys("abcy", (-4.0, 4.0)), np.random.default_rng(11)
+    plan, first = two_rounds("y", box, epsilon), design_regression("y", box, epsilon).mechanism
+    early, of_each = round(0.3 * n), {"one round": [], "two rounds": []}
+    refused = dict.fromkeys(of_each, 0)
+    for _ in range(runs):
+        for name, found in of_each.items():
+            try:
+                if name == "one round":
+                    made, reporting = first, n
+                else:
+                    made = design_after(first, first.sample(regression(rng, early), rng), epsilon).mechanism
+                    reporting = n - early
+                found.append(estimate_features(made, made.sample(regression(rng, reporting), rng)))
+            except InputError:  # covariates that are not told apart
+                refused[name] += 1
+    for (name, found), formula in zip(of_each.items(), (plan.one, plan.two + plan.second / n), strict=True):
+        errors = n * np.mean([(each.value - SLOPES) ** 2 for each in found], axis=0).sum() if found else math.nan
+        held = np.mean([(each.low <= SLOPES) & (each.high >= SLOPES) for each in found]) if found else math.nan
+        print(f"{f'slopes, {name}, eps {epsilon:g}':34} {formula.sum():10.2f} {errors:10.2f} {held:8.3f}", end="")
+        print(f"   refused {refused[name]} of {runs}")
 
 
 def told_groups(epsilon: float, runs: int, n: int) -> None:
@@ -138,6 +154,7 @@ def told_groups(epsilon: float, runs: int, n: int) -> None:
         f"means of five groups, eps {epsilon:g}", made, truth, lambda rng, n: people[rng.integers(len(people), size=n)],
         runs, n, 5,
     )  # fmt: skip
+    print(f"{'  budget split':34} {split_groups(groups, values, (-4, 4), epsilon).sum():10.2f}")
 
 
 def told_tables(epsilon: float, runs: int, n: int) -> None:
@@ -207,6 +224,7 @@ PARTS: dict[str, Callable[[float, int, int], None]] = {
     "correlation": lambda epsilon, runs, n: told_association("correlation", epsilon, runs, n),
     "covariance": lambda epsilon, runs, n: told_association("covariance", epsilon, runs, n),
     "regression": told_slopes,
+    "rounds": told_rounds,
     "group-means": told_groups,
     "table": told_tables,
 }

@@ -16,10 +16,11 @@ const (
 
 // members are those that a kind has beside the ones of every mechanism for categories.
 var members = map[string][]string{
-	"categorical-table": {"denominator", "numerators"},
-	"unary-encoding":    {"own_one", "other_one"},
-	"subset-selection":  {"n_chosen", "own_chosen"},
-	"local-hashing":     {"n_values", "own_value"},
+	"categorical-table":   {"denominator", "numerators"},
+	"unary-encoding":      {"own_one", "other_one"},
+	"subset-selection":    {"n_chosen", "own_chosen"},
+	"local-hashing":       {"n_values", "own_value"},
+	"projective-geometry": {"order", "own_supported"},
 }
 
 // polynomials are, for each power of a prime that is no prime, the coefficients below the highest.
@@ -90,19 +91,40 @@ func readOracle(kind string, document map[string]any, size int, epsilon float64)
 		proveRatio(product(own, all-many), product(denominator-own, many), limit)
 		return &drawing.Subset{Size: size, Chosen: int(many), Own: uint64(own)}
 	}
+	if kind == "projective-geometry" {
+		return readGeometry(document, size, share("own_supported"), limit)
+	}
 	return readHashing(document, size, share("own_value"), limit)
 }
 
-func readHashing(document map[string]any, size int, own int64, limit *big.Int) drawing.Oracle {
-	g := asWhole("n_values", document["n_values"], 2, 256)
-	field := drawing.Field{Prime: 2, Tail: polynomials[g]}
-	for g%int64(field.Prime) != 0 {
+func readGeometry(document map[string]any, size int, own int64, limit *big.Int) drawing.Oracle {
+	field, length := readField("order", document["order"]), 2
+	for field.Points(length) < uint64(size) {
+		length++
+	}
+	n, m := int64(field.Points(length)), int64(field.Points(length-1))
+	oftener := product(own, n).Cmp(product(m, denominator)) > 0
+	need(oftener, "own_supported must be more than %d/%d of 2^53", m, n)
+	proveRatio(product(own, n-m), product(denominator-own, m), limit)
+	return &drawing.Geometry{Field: field, Length: length, Own: uint64(own)}
+}
+
+func readField(name string, value any) drawing.Field {
+	size := asWhole(name, value, 2, 256)
+	field := drawing.Field{Prime: 2, Tail: polynomials[size]}
+	for size%int64(field.Prime) != 0 {
 		field.Prime++
 	}
 	if field.Tail == nil {
 		field.Tail = []uint64{0}
 	}
-	need(field.Size() == uint64(g), "n_values must be a power of a prime, got %d", g)
+	need(field.Size() == uint64(size), "%s must be a power of a prime, got %d", name, size)
+	return field
+}
+
+func readHashing(document map[string]any, size int, own int64, limit *big.Int) drawing.Oracle {
+	field := readField("n_values", document["n_values"])
+	g := int64(field.Size())
 	other := (denominator - own) / (g - 1)
 	fits := other*(g-1) == denominator-own && other < own
 	need(fits, "own_value must leave %d smaller equal shares of 2^53", g-1)

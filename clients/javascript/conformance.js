@@ -2,7 +2,7 @@
 /** Answers the vectors of clients/conformance, a line of JSON each: `python -m clients.conformance javascript`. */
 
 import { readFileSync } from "node:fs";
-import { parseBundle, perturbBundle } from "../../examples/browser-client/optldp-bundles.js";
+import { parseBundle, reportLine } from "../../examples/browser-client/optldp-bundles.js";
 import { BUNDLE, parseTable, perturb, readJson, TableError } from "../../examples/browser-client/optldp-client.js";
 
 /** A generator that has given all its words. */
@@ -44,7 +44,7 @@ async function verdict(document) {
 async function drawer(document) {
   if (isBundle(document)) {
     const bundle = await parseBundle(document);
-    return (value) => perturbBundle(bundle, value).report;
+    return (value) => reportLine(bundle, value);
   }
   const table = await parseTable(document);
   return (value) => perturb(table, value);

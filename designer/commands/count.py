@@ -44,7 +44,7 @@ def count_command(asked: CountOptions) -> None:
 
         count_days(asked, daily)
         return
-    asked.refuse("for counts --by table,day", "--where", "--day-column")
+    asked.refuse("for counts --by table,day", "--where")
     files, out, piped = asked.files, asked.out, str(asked.out) == "-"
     if len(files) % 2:
         raise InputError(f"tables and reports must come in pairs, got {len(files)} files: TABLE REPORTS [...]")

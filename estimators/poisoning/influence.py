@@ -232,8 +232,8 @@ def _of_categories(made: CategoricalMechanism, estimator: Any, winsorise: float 
 @_found.register
 def _of_way(way: Way, estimator: Any, winsorise: float | None) -> Influence:
     """Of an estimate of one period, from the reports in it."""
-    if way.remembers == "values":
-        raise InputError(f"influence is known of reports of one period, got {way.kind}, which are of whole histories")
+    if way.remembers in ("values", "signs"):
+        raise InputError(f"influence is known of reports of one period, got {way.kind}, which are of several")
     return _found(way.mechanism, estimator, winsorise)
 
 

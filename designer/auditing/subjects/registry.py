@@ -19,7 +19,7 @@ from ....mechanisms.budget import check_epsilon
 from ....mechanisms.compact_tables.floor_and_windows import FloorForm, expanded
 from ....mechanisms.documents.bundle import Bundle
 from ....mechanisms.key_value import KeyValueMechanism
-from ....mechanisms.over_time import Directions
+from ....mechanisms.over_time import Directions, Tree
 from ....mechanisms.over_time.way import Way
 from ....mechanisms.promise import Approximate
 from .attributes import AttributeKind, rows_to_try
@@ -111,6 +111,11 @@ def _(mechanism: Way, epsilon: float | None, rng: np.random.Generator, outside: 
 @_kind.register
 def _(mechanism: Directions, epsilon: float | None, rng: np.random.Generator, outside: bool) -> Kind:
     raise InputError("an audit counts reports that come again, got directions of a seed for each: verify it")
+
+
+@_kind.register
+def _(mechanism: Tree, epsilon: float | None, rng: np.random.Generator, outside: bool) -> Kind:
+    return _kind(mechanism.table, epsilon, rng, outside)  # of one value; signs of changes have an audit over time
 
 
 def _require_inside(outside: bool) -> None:

@@ -157,12 +157,6 @@ class CountOptions(DayOptions, ReportOptions):
             "is gone on with.",
         ),
     ]
-    day_column: Annotated[
-        str | None,
-        typer.Option(
-            "--day-column", help="With --by: column of the days, or of times, whose day counts. Default: day."
-        ),
-    ] = None
     window: Window = None
     force: Force = False
 

@@ -128,6 +128,47 @@ func (h *Hash) Draw(code int) (string, error) {
 	return strconv.FormatUint(seed*g+value%g, 10), nil
 }
 
+// Geometry has points of Length entries: with probability Own / 2^53 one that supports the category, else one that does not.
+type Geometry struct {
+	Field  Field
+	Length int
+	Own    uint64
+}
+
+// Draw returns the point's number.
+func (g *Geometry) Draw(code int) (string, error) {
+	words, err := drawn(3)
+	if err != nil {
+		return "", err
+	}
+	defer words.erase()
+	f, supporting := g.Field, g.Field.Points(g.Length-1)
+	supported := words.next()>>11 < g.Own
+	on, err := words.below(supporting)
+	if err != nil {
+		return "", err
+	}
+	off, err := words.below(f.Points(g.Length) - supporting)
+	if err != nil {
+		return "", err
+	}
+	own, rest, wanted := f.point(uint64(code), g.Length), f.point(on, g.Length-1), uint64(0)
+	if !supported {
+		wanted = 1
+		for i := len(rest) - 1; i >= 0; i-- {
+			rest[i] = off % f.Size()
+			off /= f.Size()
+		}
+	}
+	first := 0
+	for own[first] == 0 {
+		first++
+	}
+	vector := append(append(append([]uint64{}, rest[:first]...), 0), rest[first:]...)
+	vector[first] = f.solve(func(entry uint64) bool { return f.sum(f.inner(own, vector), entry) == wanted })
+	return strconv.FormatUint(f.number(vector), 10), nil
+}
+
 // bits are one for each category, the first the highest of the first byte.
 type bits []byte
 

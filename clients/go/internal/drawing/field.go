@@ -14,11 +14,41 @@ func (f Field) Points(digits int) uint64 { return (power(f.Size(), digits) - 1) 
 
 // hashed is the hash of a category's number, of so many digits, under a seed.
 func (f Field) hashed(seed uint64, code, digits int) uint64 {
-	g, total := f.Size(), uint64(0)
-	for i, factor := range f.point(seed, digits) {
-		total = f.sum(total, f.product(factor, uint64(code)/power(g, i)%g))
+	parts := make([]uint64, digits)
+	for i := range parts {
+		parts[i] = uint64(code) / power(f.Size(), i) % f.Size()
+	}
+	return f.inner(f.point(seed, digits), parts)
+}
+
+func (f Field) inner(a, b []uint64) uint64 {
+	total := uint64(0)
+	for i := range a {
+		total = f.sum(total, f.product(a[i], b[i]))
 	}
 	return total
+}
+
+// solve is the element for which something holds.
+func (f Field) solve(holds func(entry uint64) bool) uint64 {
+	entry := uint64(0)
+	for entry < f.Size()-1 && !holds(entry) {
+		entry++
+	}
+	return entry
+}
+
+// number is that of the point on the line of a vector, which is not zero.
+func (f Field) number(vector []uint64) uint64 {
+	for vector[0] == 0 {
+		vector = vector[1:]
+	}
+	inverse := f.solve(func(entry uint64) bool { return f.product(entry, vector[0]) == 1 })
+	free := uint64(0)
+	for _, entry := range vector[1:] {
+		free = free*f.Size() + f.product(inverse, entry)
+	}
+	return f.Points(len(vector)-1) + free
 }
 
 // point is the vector of a number, of so many entries: those before its one are zero, those behind it are free.

@@ -71,7 +71,7 @@ def of_help() -> Iterator[tuple[str, str]]:
 def of_messages() -> Iterator[tuple[str, str]]:
     for path in (path for layer in LAYERS for path in sorted((ROOT / layer).rglob("*.py"))):
         for node in ast.walk(ast.parse(path.read_text())):
-            if not isinstance(node, ast.Raise | ast.Call) or getattr(getattr(node, "func", None), "id", "say") != "say":
+            if not isinstance(node, ast.Raise) and getattr(getattr(node, "func", None), "id", "") != "say":
                 continue
             parts = [each for each in ast.walk(node) if isinstance(each, ast.JoinedStr)]
             inside = {id(part) for each in parts for part in ast.walk(each)}

@@ -169,7 +169,8 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         list[Path] | None,
         typer.Option(
             "--counts",
-            help="Instead of REPORTS: what count wrote, or an engine answered to count-sql's query. May be repeated "
+            help="Use counts instead of REPORTS: a file from count, or an engine's answer to count-sql's "
+            "query. May be repeated "
             "for other users of the same services: counts add up.",
         ),
     ] = None

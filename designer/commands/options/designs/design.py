@@ -127,8 +127,9 @@ class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOp
         typer.Option(
             "--outputs",
             metavar="LO:HI:STEP|FILE|N|bits:B",
-            help="The only reports there may be; a file has a column output. 16, or bits:4 for as many: at most so "
-            "many reports, wherever they are best, for --objective expected, minimax and trade-off without a loss.",
+            help="The only reports there may be; a file has a column output. A number such as 16, or bits:4, "
+            "is the largest number of reports, which are placed where they are best, for --objective "
+            "expected, minimax and trade-off without a loss.",
             rich_help_panel=PANEL,
         ),
     ] = None
@@ -146,8 +147,8 @@ class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOp
         typer.Option(
             "--method",
             help="optimal (default), aaa, or a closed form such as piecewise; with --privacy approximate gaussian, "
-            "with metric geometric. Categories: auto (default: the least error of grr, olh and subset; of subset, "
-            "whose reports are a bit for each category, if by 2%), grr, olh, oue, rappor, subset, "
+            "with metric geometric. Categories: auto (default: the least error of grr, olh and subset; subset, "
+            "whose reports are a bit for each category, must gain 2%), grr, olh, oue, rappor, subset, "
             "projective-geometry, optimal. "
             "Pairs: unary (default; grr with --level-epsilon), grr. "
             f"Some take settings, such as aaa:intervals=8,window=12 or ptt:worst-case: {methods_in_words()}.",

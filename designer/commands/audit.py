@@ -43,9 +43,10 @@ def audit_command(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Draw from a sampler where it betrays most and bound its epsilon from below; exit code 1 if above the claim.
+    """Draw from a sampler where it reveals most, and bound its epsilon from below; the exit code is 1 if it is above
+    the claim.
 
-    Of a way over time one report is audited, then several periods: do changes show, and whose reports are whose?
+    For a way over time, one report is audited, then several periods: do changes show, and whose reports are whose?
 
     A COMMAND must spell its reports as docs/report-format.md says, too: otherwise exit code 1.
 

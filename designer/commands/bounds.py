@@ -36,7 +36,7 @@ SHOWS_PRIOR = "warning: the report shows the prior itself, and is as sensitive a
 @one_line_errors
 @takes_options
 def bounds_command(asked: BoundsOptions) -> None:
-    """Find the best that any mechanism can do at each budget, and how far from it each known one is.
+    """Find the least error of any mechanism at each budget, and how far each known mechanism is from it.
 
     \b
     Example: optldp bounds survey.csv --column income --range 0 200000 --epsilon 0.25:4:0.25 --out report.html

@@ -65,7 +65,7 @@ class BoundsOptions(ObjectiveOptions):
         list[str] | None,
         typer.Option(
             "--objective",
-            help=f"What else to judge by, beside expected and minimax; repeat for several. There are {in_words()}",
+            help=f"Further objectives, beside expected and minimax; repeat for several. There are {in_words()}",
             rich_help_panel=PANEL,
         ),
     ] = None

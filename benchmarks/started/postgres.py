@@ -44,11 +44,11 @@ def server(folder: Path) -> Iterator[str]:
 def load(connection: Any, name: str, table: pa.Table) -> None:
     """Copy a table into one of that name, and have the planner know it."""
     columns = ", ".join(f'"{field.name}" {KINDS[str(field.type)]}' for field in table.schema)
-    connection.execute(f"CREATE TABLE {name} ({columns})")
-    with connection.cursor().copy(f"COPY {name} FROM STDIN") as copy:
+    connection.execute(f'CREATE TABLE "{name}" ({columns})')
+    with connection.cursor().copy(f'COPY "{name}" FROM STDIN') as copy:
         for row in zip(*table.to_pydict().values(), strict=True):
             copy.write_row(row)
-    connection.execute(f"ANALYZE {name}")
+    connection.execute(f'ANALYZE "{name}"')
 
 
 def answer(connection: Any, query: str) -> pa.Table:

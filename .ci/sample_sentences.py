@@ -1,7 +1,7 @@
 """Draw sentences at random, to be judged one by one: sample_sentences.py [--of pages] [--seed N] [--count N].
 
-What it prints is one sentence a line, with its number and where it stands. `docs/sentences.md` keeps the verdicts. `--of`
-draws from the `pages` of the guides, from `docstrings` of exported names, from `help` of commands, or from `messages`.
+What it prints is one sentence a line, with its number and where it stands. `docs/sentences.md` keeps the verdicts.
+`--of` names what to draw from: `pages` of the guides, `docstrings` of exported names, `help` of commands, `messages`.
 Code, tables, headings, formulas in boxes and lists of names are left out; so are pages that are made from code.
 """
 
@@ -28,7 +28,9 @@ FOLDERS = (".", "how-to", "studies", "theory")
 LEFT_OUT = re.compile(r"^ *```.*?^ *```$|<!--.*?-->|^\$\$.*?\$\$|^#.*?$|^ *\|.*?$", re.DOTALL | re.MULTILINE)
 ITEM = re.compile(r"^ *(?:(?:[-*]|\d+\.|>) |!!!.*)", re.MULTILINE)
 END = re.compile(r"(?<=[.!?])[)*_\"]*\s+(?=[A-Z*`$(\[\"_])")
-SECTIONS = re.compile(r"^(?:Example|Source)\n-+\n.*?(?=^[A-Z][a-z]+\n-+\n|\Z)|^\w[^\n]* : .*?$|^-+$", re.DOTALL | re.MULTILINE)
+SECTIONS = re.compile(
+    r"^(?:Example|Source)\n-+\n.*?(?=^[A-Z][a-z]+\n-+\n|\Z)|^\w[^\n]* : .*?$|^-+$", re.DOTALL | re.MULTILINE
+)
 """Of a docstring: examples, sources, and the lines that name a parameter and its type."""
 
 
@@ -67,17 +69,15 @@ def of_help() -> Iterator[tuple[str, str]]:
 
 
 def of_messages() -> Iterator[tuple[str, str]]:
-    for layer in LAYERS:
-        for path in sorted((ROOT / layer).rglob("*.py")):
-            for node in ast.walk(ast.parse(path.read_text())):
-                if isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "say"):
-                    texts = [each for each in ast.walk(node) if isinstance(each, ast.JoinedStr)]
-                    inside = {id(part) for each in texts for part in ast.walk(each)}
-                    texts += [each for each in ast.walk(node) if isinstance(each, ast.Constant) and id(each) not in inside]
-                    for each in texts:
-                        said = ast.unparse(each).strip("frb'\"")
-                        if len(said.split()) > 3:
-                            yield f"{path.relative_to(ROOT)}:{node.lineno}", " ".join(said.split())
+    for path in (path for layer in LAYERS for path in sorted((ROOT / layer).rglob("*.py"))):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.Raise) and getattr(getattr(node, "func", None), "id", "") != "say":
+                continue
+            parts = [each for each in ast.walk(node) if isinstance(each, ast.JoinedStr)]
+            inside = {id(part) for each in parts for part in ast.walk(each)}
+            whole = [each for each in ast.walk(node) if isinstance(each, ast.Constant) and id(each) not in inside]
+            said = [" ".join(ast.unparse(each).split()) for each in (*parts, *whole)]
+            yield from ((f"{path.relative_to(ROOT)}:{node.lineno}", each) for each in said if len(each.split()) > 3)
 
 
 KINDS = {"pages": of_pages, "docstrings": of_docstrings, "help": of_help, "messages": of_messages}

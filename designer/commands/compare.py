@@ -69,7 +69,8 @@ class CompareOptions(FeaturesOptions, ObjectiveOptions):
         list[str] | None,
         typer.Option(
             "--objective",
-            help=f"What to judge by; repeat for several: the first decides. Default: expected. There are {in_words()}",
+            help="Objective of the comparison; repeat for several: methods are chosen by the first. Default: "
+            f"expected. There are {in_words()}",
             rich_help_panel=PANEL,
         ),
     ] = None
@@ -78,7 +79,7 @@ class CompareOptions(FeaturesOptions, ObjectiveOptions):
         list[Path] | None,
         typer.Option(
             "--table",
-            help="A table of your own, a proved file, as a row named after it; without --knots all is on its knots. "
+            help="Your own table, a proved file, as a row named after it; without --knots, all methods use its knots. "
             "Repeat for several.",
         ),
     ] = None
@@ -86,7 +87,8 @@ class CompareOptions(FeaturesOptions, ObjectiveOptions):
         str | None,
         typer.Option(
             "--outputs",
-            help="How many outputs a table may have, a row each: 2,4,8 or bits:1,bits:2. What few bits cost.",
+            help="Numbers of outputs that a table may have, a row each: 2,4,8 or bits:1,bits:2. They show the "
+            "cost of short reports.",
         ),
     ] = None
     uniform_share: UniformShare = UNIFORM_SHARE

@@ -32,8 +32,8 @@ class DayOptions(Options):
         typer.Option(
             "--by",
             metavar="table,day[,COLUMN]",
-            help="Count each table, day and cell of any COLUMN by itself, again and again: reports known by their "
-            "report_id count once; estimate and monitor take all counts together.",
+            help="Count each table, day and cell of any COLUMN separately, again and again: reports with a known "
+            "report_id count once; estimate and monitor add the counts up.",
         ),
     ] = None
     late: Annotated[

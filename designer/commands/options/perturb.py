@@ -44,7 +44,7 @@ class PerturbOptions(LedgerOptions):
     force: Force = False
     columns: Annotated[
         list[str] | None,
-        typer.Option("--column", help="Column of DATA: numbers, categories, or keys of pairs; of places x, then y."),
+        typer.Option("--column", help="Column of DATA: numbers, categories, or keys of pairs; for places x, then y."),
     ] = None
     value_column: Annotated[
         str | None, typer.Option("--value-column", help="Column of DATA with the values, for key-value pairs.")
@@ -76,7 +76,7 @@ class PerturbOptions(LedgerOptions):
             "--period",
             help="The period that the values are of, written into the column round. With --secret users report anew in "
             "another one; default: none. With --ledger the same value has the same report in all; default: the date. "
-            "Of a way over time its number, from 1, written into the column period.",
+            "For a way over time: its number, from 1, written into the column period.",
         ),
     ] = None
     day: Annotated[
@@ -84,17 +84,19 @@ class PerturbOptions(LedgerOptions):
         typer.Option(
             "--day",
             metavar="DAY",
-            help="The day that the reports are of, as 2026-05-01, or today (in UTC): written into the column day, with "
-            "a report_id for each, by which count --by table,day tells copies and late reports. It is fresh; with "
-            "--secret or --ledger a run that is repeated gives the same ids, of each user's period one.",
+            help="The day that the reports are of, as 2026-05-01, or today (in UTC): written into the column "
+            "day. Each report also gets a report_id, by which count --by table,day recognises copies and "
+            "late reports. Ids are fresh; with --secret or --ledger a repeated run gives the same ids, "
+            "one for each user and period.",
         ),
     ] = None
     state: Annotated[
         Path | None,
         typer.Option(
             "--state",
-            help="Of a way over time: file of what was sent in which period, made if there is none. A period that is "
-            "asked for again has the same reports, and no user reports more often than was promised.",
+            help="For a way over time: file of what was sent in which period, made if there is none. A period "
+            "that is asked for again has the same reports, and no user reports more often than was "
+            "promised.",
         ),
     ] = None
     seed: Annotated[
@@ -118,18 +120,18 @@ class PerturbOptions(LedgerOptions):
         bool,
         typer.Option(
             "--resume",
-            help="Keep what is written at an interruption, in a folder OUT.partial, and go on from there when asked "
-            "again: no row that has a report gets a second one.",
+            help="At an interruption keep what is written in a folder OUT.partial; the same command then "
+            "continues, and no row gets a second report.",
         ),
     ] = False
     window: Window = None
-    clip: Annotated[bool, typer.Option("--clip", help="Move values into the range, counted.")] = False
+    clip: Annotated[bool, typer.Option("--clip", help="Clip values to the range, and say how many there are.")] = False
     rounding: Annotated[
         Literal["nearest"] | None,
         typer.Option(
             "--rounding",
-            help="For a promise of pairs of knots, which takes no values between: nearest moves these to a knot, and "
-            "what is then promised of two values is said. A promise by a matrix says nothing of them.",
+            help="For a promise of pairs of knots, which takes no values between: nearest moves these to a "
+            "knot, and the resulting promise is printed. A promise by a matrix does not cover them.",
         ),
     ] = None
     drop_missing: DropMissing = False

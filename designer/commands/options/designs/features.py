@@ -49,9 +49,10 @@ class FeaturesOptions(Options):
             "--for",
             rich_help_panel=PANEL,
             metavar=f"<{'|'.join(FOR)}>",
-            help="What one report of several columns (--column NAME=LO:HI each) is for. With DATA, a survey, users "
-            "report the influence function, columns cut at two standard deviations (correlation:clip=inf: not at all; "
-            "with --n as errs least), without it one of the columns' moments. table: of labels, --column NAME each.",
+            help="What one report of several columns (--column NAME=LO:HI each) is for. With DATA, a survey, "
+            "users report the influence function, with columns cut at two standard deviations "
+            "(correlation:clip=inf: no cut; with --n: the best cut). Without it they report one of the "
+            "columns' moments. table: of labels, --column NAME each.",
         ),
     ] = None
     rank: Annotated[
@@ -59,7 +60,7 @@ class FeaturesOptions(Options):
         typer.Option(
             "--rank",
             rich_help_panel=PANEL,
-            help="--for correlation of ranks by the survey's distributions: Spearman's.",
+            help="With --for correlation: Spearman's, of ranks by the survey's distributions.",
         ),
     ] = False
 

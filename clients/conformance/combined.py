@@ -31,7 +31,7 @@ MANY_WORDS = 64
 """More than any of these reports takes."""
 
 
-def combined_draws(mechanism: Bundle, values: list[Any]) -> Iterator[tuple[Any, list[str], str]]:
+def combined_draws(mechanism: Bundle | TabulatedMechanism, values: list[Any]) -> Iterator[tuple[Any, list[str], str]]:
     """Yield values, words in hexadecimal, and the line that the library's parts make of them.
 
     Example

@@ -131,7 +131,7 @@ def _answer(way: Panel | Memoised, user: str, step: Step, state: Path) -> dict[s
     try:
         with (
             patch.object(os, "urandom", given),
-            patch.object(PeriodFile, "_written", staticmethod(_crash if crash == "state" else PeriodFile._written)),
+            patch.object(PeriodFile, "_written", _crash if crash == "state" else staticmethod(PeriodFile._written)),
             patch.object(PeriodMark, "write", _crash if crash == "mark" else PeriodMark.write),
         ):
             (sent,) = opened.reports(step["period"], [user], [step["value"]]).reports

@@ -7,9 +7,9 @@ import json
 import sys
 from typing import Any
 
-from optldp_client import Categories, Memoised, Panel, Table, TableError, drawing, read_categories, read_table, read_way
+from optldp_client import Categories, Table, TableError, Way, drawing, read_categories, read_table, read_way
 
-Mechanism = Categories | Memoised | Panel | Table
+Mechanism = Categories | Table | Way
 
 
 def read(document: str) -> Mechanism:
@@ -56,7 +56,7 @@ class Memory:
 def lived(document: str, user: str, steps: list[dict[str, Any]]) -> dict[str, Any]:
     """Report in periods, with a state that is kept, put back, lost, or not written."""
     way, state, mark, kept, answers = read(document), Memory(begins=False), Memory(begins=True), None, []
-    assert isinstance(way, Memoised | Panel)
+    assert isinstance(way, Way)
     for step in steps:
         first, crash = step.get("first"), step.get("crash")
         if first == "keep":

@@ -14,6 +14,7 @@ from clients.conformance.vectors import KINDS, Vector
 READ = Vector("a document", "tables", {"do": "read", "document": ""}, accepted=False)
 DRAW = Vector("draws", "tables", {"do": "draw", "document": "", "draws": []}, reports=(1.5, 1.2345678901234567e20))
 TEXT = Vector("draws of categories", "categories", {"do": "draw", "document": "", "draws": []}, reports=("3",))
+LIFE = Vector("a life", "panels", {"do": "live", "steps": []}, answers=({"sent": "2"}, {"crashed": True}))
 SHORT = Vector("no words", "tables", {"do": "draw", "document": "", "draws": []})
 
 
@@ -32,6 +33,10 @@ SHORT = Vector("no words", "tables", {"do": "draw", "document": "", "draws": []}
         (DRAW, {"reports": ["1.5", 123456789012345670000]}, "others at 1 places, first 0"),
         (TEXT, {"reports": ["3"]}, ""),
         (TEXT, {"reports": [3]}, "others at 1 places, first 0"),
+        (LIFE, {"answers": [{"sent": "2"}, {"crashed": True}]}, ""),
+        (LIFE, {"answers": [{"sent": "2"}, {"sent": "2"}]}, "others at 1, first 1"),
+        (LIFE, {"answers": [{"sent": "2"}]}, "an answer for each step"),
+        (LIFE, {"reports": []}, "an answer for each step"),
         (SHORT, {"stopped": True}, ""),
         (SHORT, {"reports": [1.5]}, "must stop the draw"),
     ],

@@ -8,7 +8,7 @@ docs/floor-form.md, docs/bundle-format.md of optldp.
 from .category_drawing import Categories
 from .category_proving import read_categories
 from .drawing import Table
-from .over_time import FilePlace, Memoised, Panel
+from .over_time import FilePlace, Memoised, Panel, Way
 from .proving import read_table
 from .reading import TableError
 from .way_proving import read_way
@@ -20,6 +20,7 @@ __all__ = [
     "Panel",
     "Table",
     "TableError",
+    "Way",
     "read_categories",
     "read_table",
     "read_way",

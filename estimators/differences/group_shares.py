@@ -113,6 +113,11 @@ def estimate_group_shares(tallies: GroupedTallies, *, above: float, simultaneous
     simultaneous : bool
         Make intervals that hold for all groups at once: longer, see `each_of`.
 
+    Returns
+    -------
+    found : GroupShares
+        A row for each group: its share, its interval and the shortest possible.
+
     Raises
     ------
     InputError
@@ -124,10 +129,11 @@ def estimate_group_shares(tallies: GroupedTallies, *, above: float, simultaneous
     >>> from optldp.estimators.differences import estimate_group_shares, tally_groups
     >>> from optldp.mechanisms import duchi
     >>> table, rng = duchi([0.0, 1.0], 2.0), np.random.default_rng(1)
-    >>> sent = {"shop": np.repeat(["a", "b"], 2000), "report": table.sample(np.repeat([0.0, 1.0], 2000), rng)}
+    >>> values = np.repeat([0.0, 1.0, 0.0, 1.0], [1400, 600, 600, 1400])
+    >>> sent = {"shop": np.repeat(["a", "b"], 2000), "report": table.sample(values, rng)}
     >>> found = estimate_group_shares(tally_groups(table, sent, by="shop"), above=0.0)
     >>> found.value.round(1), bool((found.high - found.low > found.shortest_possible()).all())
-    (array([0., 1.]), True)
+    (array([0.3, 0.7]), True)
     """
     if tallies.by is None:
         raise InputError("groups need a column that names them, got tallies without: tally_groups(..., by=...)")

@@ -28,7 +28,6 @@ ROOTS = {"Bundle", "TabulatedMechanism"}
 
 ALLOWED = {
     "designer/commands/design.py": "a table is written in full or as the floor form that it has, as asked",
-    "designer/auditing/over_time.py": "histories to tell apart go from the lowest value to the highest",
 }
 """Files that may ask once, and why. Whoever takes tables of numbers alone asks `table_of`, which refuses others."""
 

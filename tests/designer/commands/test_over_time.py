@@ -271,7 +271,7 @@ def test_reports_of_another_way_or_of_users_out_of_turn_are_refused(optldp, way)
     assert "users must report in their turns" in optldp("estimate", way, "forged.csv", "--key", "user").stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_span_is_a_panel_that_rotates_through_to_its_estimate(optldp):
     asked = ("--prior", "prior.csv", "--epsilon", 2, "--periods", 6, "--protects", "span:3", "--public")
     told = json.loads(optldp("design", *asked, "--out", "way.json", "--json").stdout)
@@ -367,7 +367,7 @@ def test_intervals_about_these_users_count_those_who_did_not_report(optldp, way)
     assert told["users"] == pytest.approx(alone + 2 / 3 * (told["population"] - alone))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_weeks_of_two_ways_are_estimated_together(optldp, way):
     """The second year has another table; a period that is in both is told better than by either."""
     perturb(optldp, 1, "--seed", 1)

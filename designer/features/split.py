@@ -106,7 +106,7 @@ def split_slopes(response: str, box: Box, epsilon: float, pilot: Pilot) -> np.nd
     >>> x, e = np.random.default_rng(1).normal(size=(2, 500)).clip(-3, 3)
     >>> pilot = Pilot(("x", "y"), np.column_stack([x, x / 2 + e]))
     >>> split_slopes("y", {"x": (-3, 3), "y": (-5, 5)}, 4.0, pilot).round(-2)
-    array([100.])
+    array([200.])
     """
     held = checked_pilot(pilot, box)
     order = [*(place for place, name in enumerate(box) if name != response), list(box).index(response)]
@@ -156,7 +156,7 @@ def split_groups(
     Example
     -------
     >>> split_groups(np.arange(400) % 4, np.arange(400) % 7, (0, 6), 4.0).round(-1)
-    array([290., 290., 290., 290.])
+    array([100., 100., 100., 100.])
     """
     k = int(groups.max()) + 1
     sizes = np.bincount(groups, minlength=k) / groups.size

@@ -119,7 +119,7 @@ def law_of_moments(d: int, mean: float, rho: float) -> np.ndarray:
     Example
     -------
     >>> law_of_moments(1, 0.25, 0.0).round(3)
-    array([ 0.25 , -0.25 ,  0.222,  0.051,  0.222])
+    array([ 0.25 , -0.25 ,  0.223,  0.051,  0.223])
     """
     covariance = LAW_SPREAD**2 * ((1 - rho) * np.eye(d + 1) + rho)
     slopes = np.full(d, np.sqrt(0.5 / (d * (1 + (d - 1) * rho))))

@@ -203,10 +203,7 @@ def _tables_and_reports(asked: EstimateOptions) -> tuple[list[Path], list[Path]]
             f"tables and reports must come in pairs, got {len(files)} files: TABLE REPORTS [TABLE REPORTS ...], or "
             "tables alone and --counts"
         )
-    reports = files[1::2]
-    if twice := [path for place, path in enumerate(reports) if path in reports[:place] and path != Path("-")]:
-        raise InputError(f"reports must be given once, got {str(twice[0])!r} twice: the same people would count double")
-    return files[::2], reports
+    return files[::2], files[1::2]
 
 
 def _require_outputs(inputs: list[Path], *outputs: tuple[Path | None, tuple[str, ...]], force: bool) -> None:

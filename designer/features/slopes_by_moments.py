@@ -86,7 +86,7 @@ def moment_tables(d: int, epsilon: float) -> list[tuple[TabulatedMechanism, floa
     Example
     -------
     >>> [round(variance, 1) for _, variance in moment_tables(1, 4.0)]
-    [1.1, 1.1, 0.7, 1.1, 0.7]
+    [0.5, 0.5, 0.1, 0.2, 0.1]
     """
     made = {alike: _even_table(alike, epsilon) for alike in ("column", "square", "product")}
     alike = [
@@ -118,8 +118,8 @@ def law_of_moments(d: int, mean: float, rho: float) -> np.ndarray:
 
     Example
     -------
-    >>> law_of_moments(1, 0.0, 0.0).round(3)
-    array([0.   , 0.   , 0.16 , 0.113, 0.16 ])
+    >>> law_of_moments(1, 0.25, 0.0).round(3)
+    array([ 0.25 , -0.25 ,  0.223,  0.051,  0.223])
     """
     covariance = LAW_SPREAD**2 * ((1 - rho) * np.eye(d + 1) + rho)
     slopes = np.full(d, np.sqrt(0.5 / (d * (1 + (d - 1) * rho))))

@@ -92,7 +92,7 @@ def two_rounds(response: str, box: Box, epsilon: float, *, clip: float = CLIP) -
     >>> from optldp.designer.features import two_rounds
     >>> found = two_rounds("y", {"x": (0, 20), "y": (0, 80)}, 4.0)
     >>> (found.one / found.two).round(1)
-    array([5.4])
+    array([50.5])
     """
     made = design_regression(response, box, epsilon, clip=clip)
     first = cast("Features", made.mechanism)

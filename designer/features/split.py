@@ -81,13 +81,32 @@ def split_slopes(response: str, box: Box, epsilon: float, pilot: Pilot) -> np.nd
     Each user is asked for one of the columns scaled to [-1, 1], its square, or two of the columns; the products of two
     reports and the means of the others make the moments, and shares of the users are the best for the pilot.
 
+    Parameters
+    ----------
+    response : str
+        One of the columns.
+    box : mapping of str to (low, high)
+    epsilon : float
+        Of both reports together.
+    pilot : Pilot
+        On the columns of the box.
+
+    Returns
+    -------
+    variances : (d,) ndarray of float
+
+    Raises
+    ------
+    InputError
+        A pilot on other columns, or outside the box.
+
     Example
     -------
     >>> import numpy as np
     >>> x, e = np.random.default_rng(1).normal(size=(2, 500)).clip(-3, 3)
     >>> pilot = Pilot(("x", "y"), np.column_stack([x, x / 2 + e]))
     >>> split_slopes("y", {"x": (-3, 3), "y": (-5, 5)}, 4.0, pilot).round(-2)
-    array([100.])
+    array([200.])
     """
     held = checked_pilot(pilot, box)
     order = [*(place for place, name in enumerate(box) if name != response), list(box).index(response)]
@@ -117,10 +136,27 @@ def split_groups(
     The number is reported as how far it lies from the mean of all, cut as the groups' would be; groups' sizes and the
     mean of all are taken for known.
 
+    Parameters
+    ----------
+    groups : (K,) ndarray of int
+        Of a pilot's records, from 0.
+    values : (K,) ndarray of float
+        Of the pilot's records.
+    box : (low, high)
+        Of the values.
+    epsilon : float
+        Of both reports together.
+    clip : float
+        Standard deviations of the values that are kept, `math.inf` for the whole box.
+
+    Returns
+    -------
+    variances : (k,) ndarray of float
+
     Example
     -------
     >>> split_groups(np.arange(400) % 4, np.arange(400) % 7, (0, 6), 4.0).round(-1)
-    array([290., 290., 290., 290.])
+    array([100., 100., 100., 100.])
     """
     k = int(groups.max()) + 1
     sizes = np.bincount(groups, minlength=k) / groups.size
@@ -155,6 +191,19 @@ def split_cells(shape: Sequence[int], epsilon: float, shares: np.ndarray) -> np.
 
     Each column has half the budget, through the oracle that errs least on it. The fit is by least squares, weighted for
     cells that are alike in size.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        How many values each column has.
+    epsilon : float
+        Of both reports together.
+    shares : (K,) ndarray of float
+        Of the people in each cell, row by row.
+
+    Returns
+    -------
+    variances : (K,) ndarray of float
 
     Example
     -------

@@ -113,6 +113,14 @@ class FeatureReports(BundleKind[Features]):
         """No counts: the laws of features together are not tested."""
         return []
 
+    def estimate(self, services: Sequence[Service], asked: EstimateOptions) -> Found:
+        files = [each.reports for each in services]
+        if twice := [path for place, path in enumerate(files) if path in files[:place]]:
+            raise InputError(
+                f"reports must be given once, got {str(twice[0])!r} twice: the same people would count double"
+            )
+        return super().estimate(services, asked)
+
     def found(self, counts: Any, asked: EstimateOptions) -> Found:
         from ....estimators.features import estimate_features
 

@@ -18,6 +18,7 @@ import numpy as np
 from optldp.mechanisms import make_exact, piecewise, save_bundle, save_table
 from optldp.mechanisms.categorical import basic_rappor, categorical_grr
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.projective_geometry import projective_geometry
 from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.compact_tables import floor_form
 from optldp.mechanisms.families.duchi import duchi
@@ -42,10 +43,12 @@ def mechanisms(folder: Path) -> Iterator[tuple[str, Path]]:
         "bits": basic_rappor(JOBS, 1.0),
         "sets": subset_selection(JOBS, 1.0),
         "hashes": local_hashing(JOBS, 1.0),
+        "points": projective_geometry(JOBS, 1.0),
     }
+    kinds = {"floor": "floor-forms", "points": "geometry"}
     for name, mechanism in oracles.items():
         save_bundle(mechanism, folder / f"{name}.json")
-        yield "floor-forms" if name == "floor" else "categories", folder / f"{name}.json"
+        yield kinds.get(name, "categories"), folder / f"{name}.json"
 
 
 def audited(command: tuple[str, ...], file: Path, samples: float) -> subprocess.CompletedProcess[str]:

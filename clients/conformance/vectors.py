@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from optldp.mechanisms.files.bundle import parse_mechanism
 
 from .categories import KINDS_OF, draws, edges, geometries, hashings, read, seeded
 from .combined import combined_draws
+from .over_time import file_of, lives, ways
 
 MAKERS = Path(__file__).parents[2] / "examples" / "browser-client" / "tests"
 """Where documents and draws are made, with fixed seeds; the browser client is tested against the same."""
@@ -22,9 +24,9 @@ MAKERS = Path(__file__).parents[2] / "examples" / "browser-client" / "tests"
 STRICTER = ("a million escapes",)
 """What a browser refuses for want of stack, and others take: no vector."""
 
-KINDS = ("tables", "floor-forms", "categories", "geometry", "pairs", "attributes", "levels")
+KINDS = ("tables", "floor-forms", "categories", "geometry", "pairs", "attributes", "levels", "panels", "memoised")
 """What a client may have: exact tables, their floor forms, oracles of categories but projective geometry, that, sets of
-pairs of a key and a number, several numbers, and any of these at levels that users choose."""
+pairs of a key and a number, several numbers, any of these at levels that users choose, and two ways over time."""
 
 COMBINED = {
     "key-value-unary": "pairs",
@@ -37,6 +39,9 @@ COMBINED = {
 """The kind of vectors of each bundle that is not of categories alone."""
 
 
+KINDS_OVER_TIME = {"panel": "panels", "memoised": "memoised"}
+
+
 @dataclass(frozen=True)
 class Vector:
     """One line for a client, and what it must answer.
@@ -47,13 +52,16 @@ class Vector:
     kind : str
         One of `KINDS`.
     asked : dict
-        `do` is `read` or `draw`; `document` is the text of a file; of a draw, `draws` are values, each with its random
-        words of 64 bits in hexadecimal.
+        `do` is `read`, `draw` or `live`; `document` is the text of a file; of a draw, `draws` are values, each with its
+        random words of 64 bits in hexadecimal; of a life, `user` is a name and `steps` are periods, each with its value
+        and words, and maybe with what happens to the state `first` and where the device has a `crash`.
     accepted : bool or None
         Of `read`: whether the document must be taken.
     reports : tuple of float or str, or None
         Of `draw`: what the library makes of the same words, of numbers alone as numbers, else as lines of
         docs/report-format.md; None where there are too few words, so that nothing may be drawn.
+    answers : tuple of dict or None
+        Of `live`: `sent`, a report's text or None, or `crashed`, or `stopped`, for each step.
     """
 
     name: str
@@ -61,6 +69,21 @@ class Vector:
     asked: dict[str, Any]
     accepted: bool | None = None
     reports: tuple[float | str, ...] | None = None
+    answers: tuple[dict[str, Any], ...] | None = None
+
+
+def _over_time() -> Iterator[Vector]:
+    made_bundles, laws = import_module("make_bundles"), import_module("make_fixtures").load_documents("key_value_laws")
+    texts = {}
+    for name, way in ways(laws.three_outputs(1.0)).items():
+        kind, texts[name] = KINDS_OVER_TIME[way.kind], file_of(way)
+        yield Vector(f"accept: {name}", kind, {"do": "read", "document": texts[name]}, accepted=True)
+        for user, steps, answers in lives(way):
+            asked = {"do": "live", "document": texts[name], "user": user, "steps": steps}
+            yield Vector(f"a life: {name}", kind, asked, answers=tuple(answers))
+    for name, text, private in made_bundles.changed({name: json.loads(text) for name, text in texts.items()}):
+        kind = KINDS_OVER_TIME[json.loads(texts[name.split(" (")[0]])["kind"]]
+        yield Vector(f"changed way: {name}", kind, {"do": "read", "document": text}, accepted=private)
 
 
 def vectors() -> Iterator[Vector]:
@@ -73,6 +96,7 @@ def vectors() -> Iterator[Vector]:
                 runpy.run_path(str(MAKERS / maker))["main"](folder)
             yield from _of_numbers(folder)
             yield from _of_bundles(folder)
+            yield from _over_time()
     finally:
         sys.path.remove(str(MAKERS))
 

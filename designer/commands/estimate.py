@@ -73,6 +73,7 @@ def estimate_command(asked: EstimateOptions) -> None:
     Example: optldp estimate mech.json this_year.csv --versus mech.json last_year.csv --key user
     Example: optldp estimate mech.json this_year.csv --versus mech.json last_year.csv --above 20
     Example: optldp estimate mech.json reports.csv --by region --simultaneous --out regions.csv
+    Example: optldp estimate mech.json reports.csv --by region --above 20
     Example: optldp estimate jobs.json reports.csv --weights weight --top 10
     Example: optldp estimate a.json a.csv b.json b.parquet --key user
     Example: optldp estimate mech.json may.csv mech.json june.csv --key user --rounds

@@ -22,7 +22,8 @@ OF_RESPONSE = 0.05
 """Share of the users who report the square of the response."""
 
 HOPELESS = 0.5
-"""Standard error of a slope, of columns scaled to [-1, 1], beyond which reports say nothing."""
+"""Standard error of a slope, of columns scaled to a variance of one or, without a survey, to [-1, 1], beyond which
+reports say nothing."""
 
 
 def slopes_by_moments(names: tuple[str, ...], box: Box, epsilon: float) -> FeaturesDesign:
@@ -75,7 +76,7 @@ def slopes_by_moments(names: tuple[str, ...], box: Box, epsilon: float) -> Featu
     none = np.zeros(d)
     return FeaturesDesign(
         made, names, by_law.mean(axis=0) * units**2, opened * units**2, none, none, "regression",
-        float(HOPELESS * units.max()),
+        HOPELESS * units,
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -94,11 +95,12 @@ def two_rounds(response: str, box: Box, epsilon: float, *, clip: float = CLIP) -
     array([5.4])
     """
     made = design_regression(response, box, epsilon, clip=clip)
-    ordered, d = made.mechanism.columns, len(made.names)
+    first = cast("Features", made.mechanism)
+    ordered, d = first.columns, len(made.names)
     low, high = np.array(list(ordered.values())).T
     unit = (high - low) / 2
     units = unit[-1] / unit[:-1]
-    noise = np.array([variance for _, variance in moment_tables(d, epsilon)]) / made.mechanism.shares
+    noise = np.array([variance for _, variance in moment_tables(d, epsilon)]) / first.shares
     two, second = [], []
     for mean, rho in LAWS:
         moments = law_of_moments(d, mean, rho)
@@ -160,12 +162,13 @@ def design_after(first: Features, reports: ArrayLike, epsilon: float, *, clip: f
     names, box = tuple(first.columns), first.columns
     pilot = _normal(names, means.value, box, math.sqrt(float(means.variance[-1])))
     made = design_regression(names[-1], box, epsilon, pilot, clip=clip, source="private-report")
+    later = cast("Features", made.mechanism)
     units = np.array(first.told["units"], dtype=float)
     off = _pilot_error(means.value, means.variance, d) * units[:, None] / units
-    told = {name: held for name, held in made.mechanism.told.items() if name != "pilot_records"}
+    told = {name: held for name, held in later.told.items() if name != "pilot_records"}
     told |= {"way": "rounds", "first_reports": means.n, "pilot_error": off.tolist()}
     return FeaturesDesign(
-        Features(box, made.mechanism.features, epsilon, "regression", told), made.names, made.variances,
+        Features(box, later.features, epsilon, "regression", told), made.names, made.variances,
         made.open_variances, made.bias_low, made.bias_high, made.target, made.hopeless,
     )  # fmt: skip
 

@@ -54,10 +54,14 @@ class Categories:
         OSError
             The secure generator fails or gives too little; nothing was drawn.
         """
+        return self._oracle.draw(self.code(value))
+
+    def code(self, value: object) -> int:
+        """Return a category's number, from 0; ValueError for what is none, which it does not say."""
         code = self._codes.get(value) if isinstance(value, str) else None
         if code is None:
             raise ValueError(f"the value must be one of the {len(self.labels)} categories, got another")
-        return self._oracle.draw(code)
+        return code
 
 
 @dataclass(frozen=True)

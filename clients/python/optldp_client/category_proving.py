@@ -47,7 +47,11 @@ def read_categories(text: str) -> Categories:
     TableError
         The text is no such file, was altered, or is not proved to keep its epsilon; one line.
     """
-    document = as_object("the file", parse(text))
+    return categories_of(as_object("the file", parse(text)))
+
+
+def categories_of(document: dict[str, Any]) -> Categories:
+    """Return the mechanism for categories in a document once it is proved private; TableError for what is not."""
     kind = document.get("kind")
     if document.get("format") != "optldp-bundle/1" or not isinstance(kind, str) or kind not in OWN:
         refuse(f'a file must be of the format "optldp-bundle/1" and of one of the kinds {", ".join(OWN)}')

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -56,6 +56,7 @@ class FeatureReports(BundleKind[Features]):
     of: ClassVar[type] = Features
     designs: ClassVar[tuple[DesignKind, ...]] = (DesignKind.FEATURES,)
     holds: ClassVar[tuple[str, ...]] = ("--clip", "--drop-missing")
+    moves: ClassVar[str] = "of n moves what is estimated by at most"
 
     @classmethod
     def design(cls, options: DesignOptions) -> Designed:
@@ -143,8 +144,11 @@ class FeatureReports(BundleKind[Features]):
     def query(self, kinds: Any, relations: Sequence[str], **options: Any) -> str:
         raise InputError("count-sql is not for features of several columns: estimate takes the reports themselves")
 
-    def one_report_times_n(self) -> None:
-        """None: what one report moves depends on what the others say."""
+    def one_report_times_n(self) -> float | list[float] | None:
+        """None for moments and signs: what one report of these moves depends on what the others say."""
+        if self.mechanism.told.get("way") == "moments" or self.mechanism.target == "group-means":
+            return None
+        return super().one_report_times_n()
 
     def parts(self) -> list[Part]:
         made = self.mechanism
@@ -221,13 +225,11 @@ def _second_round(
     table, reports = after
     if data is not None:
         raise InputError(f"a second round is by the first one's reports, got a survey, {str(data)!r}: leave one out")
-    first = load_mechanism(table)
-    if not isinstance(first, Features):
+    loaded = load_mechanism(table)
+    if getattr(loaded, "kind", None) != Features.kind:
         raise InputError(f"the first round must be of features of several columns, got {str(table)!r} of another kind")
-    asked = {name: ends for name, ends in box.items() if name != options.response}
-    if options.response in box:
-        asked[options.response] = box[options.response]
-    if asked != dict(first.columns):
+    first = cast("Features", loaded)
+    if box != dict(first.columns) or options.response != list(first.columns)[-1]:
         wanted = " ".join(f"--column {name}={low:g}:{high:g}" for name, (low, high) in first.columns.items())
         raise InputError(f"both rounds must be of the same columns and response, got others than {wanted}: name these")
     kind = FeatureReports(first)

@@ -42,7 +42,7 @@ KNOTS = 65
 NOT_REPEATED = ("--epsilon", "--knots", "--out", "--plot", "--force", "--results", "--workers", "--json")
 """Options that the command in a report shows always, or that do not change what it says."""
 
-SUFFIXES = (".html", ".htm")
+SUFFIXES = (".html", ".htm", ".tex")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +79,8 @@ class BoundsOptions(ObjectiveOptions):
         ),
     ] = None
     out: Annotated[
-        Path | None, typer.Option("--out", help="Report to write, .html; of several --attribute a folder.")
+        Path | None,
+        typer.Option("--out", help="Report to write, .html, or .tex for LaTeX; of several --attribute a folder."),
     ] = None
     plot: Plot = None
     force: Force = False

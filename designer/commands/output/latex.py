@@ -42,13 +42,21 @@ def latex_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     )  # fmt: skip
 
 
+COLUMNS = (
+    "objective", "method", "epsilon", "value", "bound", "expected_variance", "worst_case_variance", "ratio_to_optimal",
+    "variance_times_n", "ratio", "error", "people",
+)  # fmt: skip
+"""What a paper has a use for, of all that rows say."""
+
+
 def write_latex(out: Path, rows: Sequence[Mapping[str, object]]) -> None:
-    """Write rows of the same names as a table, but for columns in which every row has nothing."""
+    """Write what a paper has a use for of rows of the same names, but for columns in which every row has nothing."""
     from ....mechanisms.files.atomic_write import replacing
 
-    names = [name for name in rows[0] if any(row[name] is not None for row in rows)]
+    names = [name for name in COLUMNS if any(row.get(name) not in (None, "") for row in rows)]
+    header = [name.replace("_", " ") for name in names]
     with replacing(out) as part:
-        part.write_text(latex_table(names, [[row[name] for name in names] for row in rows]) + "\n", "utf-8")
+        part.write_text(latex_table(header, [[row[name] for name in names] for row in rows]) + "\n", "utf-8")
 
 
 def _cell(value: object) -> str:

@@ -102,7 +102,7 @@ class TestEveryMethod:
         assert {key: found[key] for key in expected} == pytest.approx(expected)
         assert found["seconds"] > 0
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize("method", DISTRIBUTION_METHODS)
     @pytest.mark.parametrize("of", ["mean", "distribution", "quantiles"])
     def test_distributions_are_the_librarys(self, optldp, files_given, method, of):
@@ -374,7 +374,7 @@ class TestText:
         assert [line.split()[0] for line in shown[2:7]] == ["0.05", "0.25", "0.5", "0.75", "0.95"]
         assert "solver" not in "\n".join(shown)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_intervals_hold_at_once_where_that_is_asked_for(self, optldp):
         """Cells, ranges and quantiles: longer, and said; the confidence is that of all of them."""
         asked = ["estimate", *ONE, "--method", "em", "--json", "--of"]

@@ -55,7 +55,7 @@ def test_its_gap_is_small_with_values_between_knots_too_and_no_closed_form_is_be
     assert made.value < made.evidence.rmse_clip < made.evidence.rmse_unbiased
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_rounding_between_knots_is_allowed_for_in_value_and_bound():
     """The same weights, once with values on the knots and once anywhere."""
     anywhere = design(BETWEEN, 2.0, objective=WITHIN_2)

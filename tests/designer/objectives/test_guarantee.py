@@ -205,7 +205,7 @@ def test_more_room_costs_more_and_never_expects_less(kind):
     assert np.all(np.diff([one.expected_variance for one in made]) > -1e-5)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("scale", "shift"), [(1000.0, 12345.0), (3e-5, -7.0)])
 def test_another_unit_or_range_only_rescales(scale, shift):
     moved = Prior.on_knots(shift + scale * ELEVEN, PEAK.weights, source="public")

@@ -32,7 +32,7 @@ def corners(mesh: QuadMesh) -> np.ndarray:
     return np.asarray(mesh.get_coordinates())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("suffix", ["png", "svg"])
 def test_every_method_can_be_drawn(method, suffix, tmp_path):
@@ -106,7 +106,7 @@ def test_an_infinite_ratio_is_drawn_as_the_largest_finite_one_and_said():
     assert "the ratio of those is infinite" in " ".join(noted(axes).split())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_categories_and_oracles_show_how_much_a_report_says_for_its_own():
     """Of a table every output; of an oracle the categories that a report supports; of many the first forty."""
     table = plots.support_map(categorical_grr(["a", "b", "c"], 2.0))

@@ -85,8 +85,7 @@ def test_one_services_ule_is_em(method):
     assert ule.method == em.method == "em"
 
 
-@pytest.mark.slow
-@pytest.mark.sampled(5)
+@pytest.mark.nightly
 @pytest.mark.parametrize("method", DISTRIBUTION_METHODS)
 def test_units_do_not_matter(method):
     """Knots 3 x - 7 give the same weights, and a mean and quantiles that moved along."""

@@ -166,7 +166,7 @@ def test_reports_of_other_sizes_are_refused(reports, message):
         subset_selection(range(11), 1.0).checked_reports(reports)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_listing_of_more_than_a_million_sets_is_refused():
     with pytest.raises(InputError, match="at most 1048576 reports can be listed, got all sets of 9 of 32 categories"):
         subset_selection(range(32), 1.0).all_reports()

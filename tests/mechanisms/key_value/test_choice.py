@@ -102,7 +102,7 @@ def test_padding_lets_the_value_have_more_than_the_whole_budget():
     assert 0 <= 1.0 - made.max_log_ratio < 1e-8
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_another_frequency_is_another_choice():
     """Where everybody holds the key, fakes do not matter."""
 

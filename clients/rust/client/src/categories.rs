@@ -11,11 +11,12 @@ use std::collections::BTreeSet;
 const MOST_CATEGORIES: usize = 1 << 20;
 const MOST_NAMED: usize = 1 << 27; // categories times the characters of the longest
 const MOST_CHOSEN: usize = 1 << 19;
-const KINDS: [(&str, [&str; 2]); 4] = [
+const KINDS: [(&str, [&str; 2]); 5] = [
     ("categorical-table", ["denominator", "numerators"]),
     ("unary-encoding", ["own_one", "other_one"]),
     ("subset-selection", ["n_chosen", "own_chosen"]),
     ("local-hashing", ["n_values", "own_value"]),
+    ("projective-geometry", ["order", "own_supported"]),
 ];
 
 /// For each power of a prime that is no prime: the coefficients below the highest of its polynomial.
@@ -70,6 +71,7 @@ pub fn read_categories(text: &str) -> Result<Categories, Refused> {
         }
         "unary-encoding" => unary(first, second)?,
         "subset-selection" => subset(first, second, labels.len())?,
+        "projective-geometry" => geometry(first, second, labels.len())?,
         _ => hash(first, second, labels.len())?,
     };
     let limit = exponential_below(epsilon);
@@ -118,16 +120,29 @@ fn subset(chosen: &Json, own: &Json, size: usize) -> Result<Ratio, Refused> {
     Ok((Oracle::Subset { chosen, own }, ratio))
 }
 
+/// The field of so many elements.
+fn field(size: &Json) -> Result<Field, Refused> {
+    let size = whole(size, 2, 256)? as u64;
+    let prime = (2..=size).find(|p| size % p == 0).unwrap_or(size);
+    let tail = POLYNOMIALS.iter().find(|(power, _)| *power == size).map(|(_, tail)| *tail);
+    need(prime == size || tail.is_some(), "n_values and order must be powers of primes")?;
+    Ok(Field::new(prime, tail.unwrap_or(&[0])))
+}
+
 fn hash(values: &Json, own: &Json, size: usize) -> Result<Ratio, Refused> {
-    let g = whole(values, 2, 256)? as u64;
-    let own = share(own)?;
-    let prime = (2..=g).find(|p| g % p == 0).unwrap_or(g);
-    let tail = POLYNOMIALS.iter().find(|(power, _)| *power == g).map(|(_, tail)| *tail);
-    need(prime == g || tail.is_some(), "n_values must be a power of a prime")?;
-    let field = Field::new(prime, tail.unwrap_or(&[0]));
+    let (field, own) = (field(values)?, share(own)?);
+    let g = field.size();
     let other = (DENOMINATOR - own) / (g - 1);
     let equal = other * (g - 1) == DENOMINATOR - own && other < own;
     need(equal, "own_value must leave smaller equal shares of 2^53")?;
     let digits = (1..).find(|digits| g.pow(*digits) >= size as u64).unwrap_or(1);
     Ok((Oracle::Hash { field, digits, own, other }, (own.into(), other.into())))
+}
+
+fn geometry(order: &Json, own: &Json, size: usize) -> Result<Ratio, Refused> {
+    let (field, own) = (field(order)?, share(own)?);
+    let length = (2..).find(|length| field.points(*length) >= size as u64).unwrap_or(2);
+    let (n, m) = (field.points(length), field.points(length - 1));
+    need(product(own, n) > product(m, DENOMINATOR), "own_supported must be more than that of a random point")?;
+    Ok((Oracle::Geometry { field, length, own }, (product(own, n - m), product(DENOMINATOR - own, m))))
 }

@@ -22,12 +22,14 @@ pub enum Oracle {
     Subset { chosen: usize, own: u64 },
     /// A seed, and so often the own category's hash under it, of so many digits; else another value.
     Hash { field: Field, digits: u32, own: u64, other: u64 },
+    /// A point of so many entries, so often one that supports the category.
+    Geometry { field: Field, length: u32, own: u64 },
 }
 
 /// A report of a category. `to_string` writes it as files of reports hold it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
-    /// The number of an output; of local hashing seed times values plus value.
+    /// The number of an output; of local hashing seed times values plus value; of a point.
     Number(u64),
     /// A bit for each category, the first one the highest of the first byte.
     Bits(Box<[u8]>),
@@ -118,8 +120,29 @@ impl Categories {
                 let step = if word < *own { 0 } else { 1 + (word - own) / other };
                 Ok(Report::Number(seed * g + (field.hashed(seed, code as u64, *digits) + step) % g))
             }
+            Oracle::Geometry { field, length, own } => {
+                let mut words = Taken::of(generator, 3);
+                let (n, m) = (field.points(*length), field.points(length - 1));
+                let supported = words.next()? >> 11 < *own;
+                let (on, off) = (words.below(m)?, words.below(n - m)?);
+                let number = if supported { on } else { off };
+                Ok(Report::Number(point(field, *length, code as u64, supported, number)))
+            }
         }
     }
+}
+
+/// A point that supports a category or not: its other entries are those of a point's number, or the number's digits.
+fn point(field: &Field, length: u32, code: u64, supported: bool, number: u64) -> u64 {
+    let (own, q) = (field.point(code, length), field.size());
+    let first = own.iter().position(|entry| *entry == 1).unwrap_or(0);
+    let mut vector = match supported {
+        true => field.point(number, length - 1),
+        false => (0..length - 1).rev().map(|place| number / q.pow(place) % q).collect(),
+    };
+    vector.insert(first, 0);
+    vector[first] = field.lacking(&own, &vector, u64::from(!supported));
+    field.number(&vector)
 }
 
 /// Words one by one, asked for together: first as many as are expected, then what is drawn again. It clears them.

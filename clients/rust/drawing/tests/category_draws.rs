@@ -10,13 +10,14 @@ fn jobs(oracle: Oracle) -> Categories {
 }
 
 /// Each oracle, and how many words a report takes.
-fn oracles() -> [(Categories, usize); 4] {
+fn oracles() -> [(Categories, usize); 5] {
     let sums = [2, 2, 4, 1, 3, 4, 0, 2, 4].map(|quarters| quarters * (WHOLE / 4));
     [
         (jobs(Oracle::Table { sums: sums.into(), outputs: 3 }), 1),
         (jobs(Oracle::Unary { own: WHOLE / 2, other: WHOLE / 4 }), 3),
         (jobs(Oracle::Subset { chosen: 2, own: WHOLE / 4 * 3 }), 3),
         (jobs(Oracle::Hash { field: Field::new(2, &[0]), digits: 2, own: WHOLE / 4 * 3, other: WHOLE / 4 }), 2),
+        (jobs(Oracle::Geometry { field: Field::new(2, &[0]), length: 2, own: WHOLE / 4 * 3 }), 3),
     ]
 }
 

@@ -204,7 +204,8 @@ class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOp
         typer.Option(
             "--way",
             rich_help_panel=OVER_TIME,
-            help="How to collect over --periods: auto, the best of those that keep what is to be protected, or panel.",
+            help="How to collect over --periods: auto, the best that keeps what is protected; panel, rows, tree, "
+            "directions, fresh or memoised.",
         ),
     ] = "auto"
     turns: Annotated[

@@ -101,6 +101,33 @@ public final class Categories {
         };
     }
 
+    /** A point of so many entries, as often as own, in 2^53, one that supports the category. */
+    static Oracle geometry(Field field, int length, long own) {
+        long supporting = field.points(length - 1);
+        return code -> {
+            try (Taken words = new Taken(3)) {
+                boolean supported = words.share() < own;
+                int on = words.below((int) supporting);
+                int off = words.below((int) (field.points(length) - supporting));
+                return Long.toString(point(field, length, code, supported, supported ? on : off));
+            }
+        };
+    }
+
+    /** A point that supports a category or not: its other entries are those of a point's number, or the number's digits. */
+    private static long point(Field field, int length, int code, boolean supported, long number) {
+        int[] own = field.point(code, length);
+        int[] others = supported ? field.point(number, length - 1) : new int[length - 1];
+        for (int i = others.length - 1; i >= 0 && !supported; i--, number /= field.size) others[i] = (int) (number % field.size);
+        int first = 0;
+        while (own[first] == 0) first++;
+        int[] vector = new int[length];
+        System.arraycopy(others, 0, vector, 0, first);
+        System.arraycopy(others, first, vector, first + 1, length - 1 - first);
+        vector[first] = field.lacking(own, vector, supported ? 0 : 1);
+        return field.number(vector);
+    }
+
     private static void set(byte[] bits, int place) {
         bits[place / 8] |= (byte) (1 << (7 - place % 8));
     }

@@ -40,7 +40,8 @@ public final class CategoryReader {
     }
 
     /**
-     * Reads a table of categories, a unary encoding, subset selection or local hashing, in UTF-8, and proves it.
+     * Reads a table of categories, a unary encoding, subset selection, local hashing or projective geometry, in UTF-8,
+     * and proves it.
      *
      * @throws TableException for what is no such file, was altered, or is not proved to keep its epsilon
      */
@@ -51,6 +52,7 @@ public final class CategoryReader {
         own.put("unary-encoding", "own_one other_one");
         own.put("subset-selection", "n_chosen own_chosen");
         own.put("local-hashing", "n_values own_value");
+        own.put("projective-geometry", "order own_supported");
         String members = own.get(document.get("kind"));
         boolean known = "optldp-bundle/1".equals(document.get("format")) && members != null;
         need(known, "a file must be a bundle of a kind for categories that this client has");
@@ -86,6 +88,8 @@ public final class CategoryReader {
                 return unary();
             case "subset-selection":
                 return subset();
+            case "projective-geometry":
+                return geometry();
             default:
                 return hash();
         }
@@ -119,9 +123,9 @@ public final class CategoryReader {
     }
 
     private Categories.Oracle hash() throws TableException {
-        int g = (int) whole(document.get("n_values"), BigInteger.valueOf(2), BigInteger.valueOf(256));
+        Field field = field(document.get("n_values"));
         long own = share("own_value");
-        Field field = field(g);
+        int g = field.size;
         long other = (Table.WHOLE - own) / (g - 1);
         boolean equal = other * (g - 1) == Table.WHOLE - own && other < own;
         need(equal, "own_value must leave smaller equal shares of 2^53");
@@ -131,14 +135,28 @@ public final class CategoryReader {
         return Categories.hash(field, digits, own, other);
     }
 
-    private static Field field(int g) throws TableException {
+    private Categories.Oracle geometry() throws TableException {
+        Field field = field(document.get("order"));
+        long own = share("own_supported");
+        int length = 2;
+        while (field.points(length) < size) length++;
+        long n = field.points(length);
+        long m = field.points(length - 1);
+        boolean more = times(own, n).compareTo(times(m, Table.WHOLE)) > 0;
+        need(more, "own_supported must be more than that of a random point");
+        prove(times(own, n - m), times(Table.WHOLE - own, m));
+        return Categories.geometry(field, length, own);
+    }
+
+    private static Field field(Object elements) throws TableException {
+        int g = (int) whole(elements, BigInteger.valueOf(2), BigInteger.valueOf(256));
         int prime = 2;
         while (g % prime != 0) prime++;
         if (prime == g) return new Field(g, 0);
         for (int[] each : POLYNOMIALS) {
             if (each[0] == g) return new Field(prime, Arrays.copyOfRange(each, 1, each.length));
         }
-        throw new TableException("n_values must be a power of a prime");
+        throw new TableException("n_values and order must be powers of primes");
     }
 
     /** A share of 2^53 that is neither none nor all. */

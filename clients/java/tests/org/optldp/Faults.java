@@ -62,8 +62,9 @@ final class Faults {
         Categories.Oracle[] oracles = {
             Categories.table(sums), Categories.unary(3, half, half / 2), Categories.unary(100, half, half / 2),
             Categories.subset(3, 2, half), Categories.hash(new Field(2, 0), 2, half + 1, half - 1),
+            Categories.geometry(new Field(2, 0), 2, half + 1),
         };
-        int[] needed = {1, 3, 100, 3, 2};
+        int[] needed = {1, 3, 100, 3, 2, 3};
         for (int i = 0; i < oracles.length; i++) {
             Categories categories = new Categories(1, "t0", LABELS, oracles[i]);
             stops(() -> categories.report(VALUE), needed[i], "oracle " + i);

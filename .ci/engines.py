@@ -14,11 +14,10 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from shutil import which
 from typing import Any
 
 import duckdb
@@ -37,6 +36,10 @@ from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.files.identifier import table_identifier
 from optldp.mechanisms.key_value import key_value_unary
 from optldp.mechanisms.pseudorandom import KeyedReports, new_secret, read_secret
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+from started.postgres import answer, load, server
+from started.spark import spark_session
 
 NARROW = make_exact(duchi([0.0, 1.0], 2.0)).mechanism
 WIDE = make_exact(piecewise([0.0, 0.3, 1.0], 1.0)).mechanism
@@ -370,7 +373,7 @@ def spark(checks: Checks, data: Data) -> None:
     """A cluster of two workers, each a JVM; one of their executors is killed between two batches of its task."""
     java = subprocess.run(["java", "-version"], capture_output=True, text=True, check=True).stderr.splitlines()[0]
     print(f"pyspark {version('pyspark')}, {java}: two workers of one core")
-    with spark_session(2) as session:
+    with cluster_of(2) as session:
 
         def frame(name: str, path: Path) -> Any:
             return session.read.parquet(str(path))
@@ -417,32 +420,18 @@ def killed_between_batches(checks: Checks, data: Data, people: Any) -> None:
     checks.that("spark: mapInArrow, an executor killed in the middle: the same reports", survived)
 
 
+def cluster_of(workers: int) -> AbstractContextManager[Any]:
+    """Spark on so many workers of one core, which draws so few rows at a time that it can be killed between two."""
+    batch = {"spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH)}
+    return spark_session(f"local-cluster[{workers},1,1024]", **batch)
+
+
 def executor() -> int:
     """The process of the JVM that the task's Python works for."""
     pid = os.getpid()
     while Path(f"/proc/{pid}/comm").read_text().strip() != "java":
         pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
     return pid
-
-
-@contextmanager
-def spark_session(workers: int) -> Iterator[Any]:
-    os.environ.update(PYSPARK_PYTHON=sys.executable, SPARK_LOCAL_IP="127.0.0.1")
-    from pyspark.sql import SparkSession
-
-    options = {
-        "spark.driver.host": "127.0.0.1",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH),
-    }
-    made = SparkSession.builder.master(f"local-cluster[{workers},1,1024]").config(map=options).getOrCreate()
-    made.sparkContext.setLogLevel("OFF")
-    try:
-        yield made
-    finally:
-        made.stop()
 
 
 def postgres(checks: Checks, data: Data) -> None:
@@ -455,62 +444,17 @@ def postgres(checks: Checks, data: Data) -> None:
         print(f"{told.partition(' on ')[0]}, psycopg {version('psycopg')}, ibis {version('ibis-framework')}")
         for files in data.files.values():
             for name, path in files.items():
-                _load(connection, name, pq.read_table(path))
+                load(connection, name, pq.read_table(path))
         connection.commit()
 
         def ask(query: str, files: dict[str, Path]) -> pa.Table:
-            cursor = connection.execute(query)  # pyright: ignore[reportArgumentType] -- made, not literal
-            names = [column.name for column in cursor.description or ()]
-            columns = zip(*cursor.fetchall(), strict=True)
-            return pa.table({name: list(map(_whole, column)) for name, column in zip(names, columns, strict=True)})
+            return answer(connection, query)
 
         check_queries(checks, "postgres", "postgres", data, ask)
         check_kinds(checks, "postgres", "postgres", data, ask)
         held = ibis.postgres.connect(host=socket, user="postgres", database="postgres")
         check_frames(checks, "postgres by ibis", data, lambda name, path: held.table(name))
         held.disconnect()
-
-
-def _whole(cell: Any) -> Any:
-    """PostgreSQL adds whole numbers up to decimal ones."""
-    return cell if cell is None or isinstance(cell, str) else int(cell)
-
-
-def _load(connection: Any, name: str, table: pa.Table) -> None:
-    kinds = {"int64": "bigint", "double": "double precision", "string": "text"}
-    columns = ", ".join(f'"{field.name}" {kinds[str(field.type)]}' for field in table.schema)
-    connection.execute(f"CREATE TABLE {name} ({columns})")
-    with connection.cursor().copy(f"COPY {name} FROM STDIN") as copy:
-        for row in zip(*table.to_pydict().values(), strict=True):
-            copy.write_row(row)
-
-
-@contextmanager
-def server(folder: Path) -> Iterator[str]:
-    """A PostgreSQL server, which does not run as root."""
-    found = [which("initdb"), *sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb")), reverse=True)]
-    programs = Path(next(path for path in found if path)).resolve().parent
-    other: dict[str, Any] = {"user": "postgres", "group": "postgres"} if os.geteuid() == 0 else {}
-    folder.mkdir()
-    if other:
-        import shutil
-
-        shutil.chown(folder, **other)
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
-    made = [programs / "initdb", "-D", folder / "data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale"]
-    subprocess.run(made, check=True, **quiet, **other)
-    chosen = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={folder}", "-c", "fsync=off"]
-    running = subprocess.Popen([programs / "postgres", "-D", folder / "data", *chosen], **quiet, **other)
-    try:
-        ready = [programs / "pg_isready", "-h", folder, "-q"]
-        for _ in range(300):
-            if subprocess.run(ready, check=False).returncode == 0:
-                break
-            time.sleep(0.2)
-        yield str(folder)
-    finally:
-        running.send_signal(signal.SIGINT)
-        running.wait(60)
 
 
 def scaling() -> None:
@@ -520,7 +464,7 @@ def scaling() -> None:
         return
     seconds = {}
     for workers in (1, 2):
-        with spark_session(workers) as session:
+        with cluster_of(workers) as session:
             took = []
             for _ in range(4):
                 started = time.perf_counter()

@@ -50,8 +50,8 @@ REPETITIONS = 150
 NEARLY = 1.005
 """Standard deviations: a percent of the variance."""
 
-WAYS = ("panel", "rows", "directions", "fresh", "memoised")
-COLOURS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#999999")
+WAYS = ("panel", "rows", "tree", "directions", "fresh", "memoised")
+COLOURS = ("#0072B2", "#009E73", "#E69F00", "#D55E00", "#CC79A7", "#999999")
 PIXELS_PER_INCH, PALETTE = 110, 64
 
 
@@ -237,7 +237,9 @@ def regions(path: Path) -> None:
 def protocols() -> str:
     """Variances times n of a period's shares under protocols that memoise, and a panel's; with theirs simulated.
 
-    The last column is multi-freq-ldpy's own clients, if it is installed: the mean square of its reports, decoded.
+    The last column is multi-freq-ldpy's own clients, if it is installed: the mean square of its reports, decoded. With
+    Python 3.11 `pip install --no-deps multi-freq-ldpy==0.2.5`, `pip install "xxhash<4"`, and a module `numba` on the
+    path whose `jit` returns what it is given, serve; numba itself holds numpy back.
     """
     values, share, permanent, first = 20, 0.05, 2.0, 1.0
     rows = []
@@ -264,8 +266,14 @@ def theirs(one: Longitudinal, values: int, permanent: float, first: float) -> st
                 lambda client, value: client(value, values, values, 1, permanent)[0],
             ),
         }
-        if one.name not in clients:
-            return "-"
+        if one.name == "LOLOHA":  # theirs is called L-LH: a hash of the user's own, then as L-GRR
+            hashed, parts = import_module("xxhash").xxh32, round(1 / one.other)
+
+            def agrees(client: Callable[..., Any], value: int) -> bool:
+                told, seed = client(value, values, permanent, first)
+                return told == hashed("0", seed=seed).intdigest() % parts
+
+            clients["LOLOHA"] = ("L_LH", agrees)
         module, support = clients[one.name]
         client = getattr(import_module(f"multi_freq_ldpy.long_freq_est.{module}"), f"{module}_Client")
     except ImportError:

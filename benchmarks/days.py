@@ -11,12 +11,14 @@ all reports, each once. Prints processor seconds, memory and the size of what is
 from __future__ import annotations
 
 import argparse
+import json
 import resource
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import asdict, dataclass
 from datetime import date, timedelta
 from functools import lru_cache
 from pathlib import Path
@@ -50,16 +52,21 @@ def main() -> None:
 
 def collected(made: Collection, folder: Path) -> bool:
     """Count all days, print what came of it, and return whether the counts are those of all reports."""
-    runs, done = Runs(folder, np.random.default_rng([made.seed, DAYS])), folder / "done"
-    if not done.exists():
+    kept = folder / "kept.json"
+    if kept.exists():
+        spent = Spent(**json.loads(kept.read_text()))
+    else:
         save_table(made.table, folder / "mech.json")
-    for number in range(int(done.read_text()) + 1 if done.exists() else 0, DAYS + LATE):
-        batches = [made.batch(number)]
-        if number:
-            batches.append(made.batch(number - 1, AGAIN))
+        spent = Spent()
+    while spent.days < DAYS + LATE:
+        runs = Runs(folder, np.random.default_rng([made.seed, DAYS, spent.days]), spent)
+        batches = [made.batch(spent.days)]
+        if spent.days:
+            batches.append(made.batch(spent.days - 1, AGAIN))
         for place in runs.rng.permutation(len(batches)):
-            runs.count(batches[place], FIRST + timedelta(number))
-        done.write_text(str(number))
+            runs.count(batches[place], FIRST + timedelta(spent.days))
+        spent.days += 1
+        kept.write_text(json.dumps(asdict(spent)))
     name, found = table_identifier(made.table), load_days([folder / "counts"])
     expected = np.array([np.bincount(made.day(number)[0]["output"], minlength=2) for number in range(DAYS)])
     told = np.zeros_like(expected)
@@ -67,17 +74,24 @@ def collected(made: Collection, folder: Path) -> bool:
         rows = found.rows(name, day)
         told[(day - FIRST).days, rows["output"].astype(int)] = rows["n"]
     same = bool((told == expected).all()) and not found.number(name, "invalid")
-    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(
-        f"{expected.sum():,} reports of {DAYS} days, {runs.killed} of {runs.killed + runs.batches} runs killed:",
-        end=" ",
-    )
-    print("the same counts" if same else "OTHERS")
-    print(
-        f"{spent.ru_utime + spent.ru_stime:.0f} s of processor time, {spent.ru_maxrss / 1e3:.0f} MB of memory at most,"
-    )
+    runs = f"{spent.killed} of {spent.killed + spent.batches} runs killed"
+    print(f"{expected.sum():,} reports of {DAYS} days, {runs}: {'the same counts' if same else 'OTHERS'}")
+    print(f"{spent.processor:.0f} s of processor time, {spent.memory:.0f} MB of memory at most,")
     print(f"{(folder / 'counts' / 'state.duckdb').stat().st_size / 1e6:.0f} MB of state")
     return same
+
+
+@dataclass
+class Spent:
+    """What a collection took so far: whole days, batches, runs killed, seconds of processors, MB at most, seconds of
+    the last whole run."""
+
+    days: int = 0
+    batches: int = 0
+    killed: int = 0
+    processor: float = 0.0
+    memory: float = 0.0
+    seconds: float = 3.0
 
 
 class Collection:
@@ -113,30 +127,37 @@ class Collection:
 class Runs:
     """Runs of `optldp count`, half of which are killed."""
 
-    def __init__(self, folder: Path, rng: np.random.Generator) -> None:
-        self.folder, self.rng, self.batches, self.killed, self.seconds = folder, rng, 0, 0, 3.0
+    def __init__(self, folder: Path, rng: np.random.Generator, spent: Spent) -> None:
+        self.folder, self.rng, self.spent = folder, rng, spent
 
     def count(self, batch: pa.Table, today: date) -> None:
         """Count a batch, by runs that are killed until one is not."""
         pq.write_table(batch, self.folder / "batch.parquet")
-        self.batches += 1
         words = ["count", "mech.json", "batch.parquet", "--by", "table,day", "--late", str(LATE)]
         run = [sys.executable, "-m", "optldp", *words, "--today", today.isoformat(), "--out", "counts"]
-        while True:
-            patience = self.seconds * self.rng.random() if self.rng.random() < 0.5 else None
-            started = time.perf_counter()
-            running = subprocess.Popen(run, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-            try:
-                _, told = running.communicate(timeout=patience)
-            except subprocess.TimeoutExpired:
-                running.send_signal(signal.SIGKILL)
-                running.communicate()
-                self.killed += 1
-                continue
-            if running.returncode:
-                raise SystemExit(told.decode())
-            self.seconds = time.perf_counter() - started
-            return
+        while self._is_killed(run):
+            self.spent.killed += 1
+        self.spent.batches += 1
+
+    def _is_killed(self, run: list[str]) -> bool:
+        patience = self.spent.seconds * self.rng.random() if self.rng.random() < 0.5 else None
+        started, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+        running = subprocess.Popen(run, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        killed, told = False, b""
+        try:
+            _, told = running.communicate(timeout=patience)
+        except subprocess.TimeoutExpired:
+            running.send_signal(signal.SIGKILL)
+            running.communicate()
+            killed = True
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.spent.processor += after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        self.spent.memory = max(self.spent.memory, after.ru_maxrss / 1e3)
+        if running.returncode and not killed:
+            raise SystemExit(told.decode())
+        if not killed:
+            self.spent.seconds = time.perf_counter() - started
+        return killed
 
 
 if __name__ == "__main__":

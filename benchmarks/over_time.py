@@ -23,8 +23,11 @@ from optldp.designer.over_time import Repeated, plan_over_time
 from optldp.designer.over_time.directions import design_directions
 from optldp.designer.over_time.noise import Noise
 from optldp.designer.over_time.rows import design_rows, histories_of, plan_rows
+from optldp.designer.over_time.tree import design_tree, plan_tree
 from optldp.estimators.over_time.directions import estimate_directions
 from optldp.estimators.over_time.linear import estimate_rows, grouped
+from optldp.estimators.over_time.tree import of_tree
+from optldp.mechanisms.sampling.random_words import random_words
 
 PRIOR, SIGNS = Prior.even(np.linspace(-1, 1, 17)), Prior.even([-1.0, 1.0])
 PERIODS, CHANGES, BUDGETS = (12, 52, 365), (0, 1, 4, 12, None), (1.0, 2.0, 4.0)
@@ -42,6 +45,8 @@ SIMULATED = [
     ("rows", 12, 1, 4.0, "change", "at-end"), ("directions", 12, 1, 4.0, "change", "at-end"),
     ("rows", 52, 4, 4.0, "average", "at-end"), ("rows", 12, 0, 1.0, "each", "on-time"),
     ("rows", 12, 1, 4.0, "each", "on-time"), ("rows", 12, 1, 4.0, "change", "on-time"),
+    ("tree", 12, 1, 1.0, "each", "on-time"), ("tree", 12, 2, 2.0, "each", "at-end"),
+    ("tree", 12, 1, 1.0, "change", "on-time"), ("tree", 52, 1, 1.0, "each", "at-end"),
 ]  # fmt: skip
 USERS, REPETITIONS = 4800, 60
 
@@ -114,6 +119,8 @@ def simulated(
     """
     rng, asked = np.random.default_rng(33), Repeated(periods, changes, answers=answers, of=of)
     names = [str(user) for user in range(USERS)]
+    if way == "tree":
+        return _tree(names, epsilon, asked, rng)
     planned = plan_rows(Noise(PRIOR), epsilon, asked)
     rows = design_rows(lambda prior, budget: design(prior, budget, exact=True).mechanism, planned, epsilon)
     made = design_directions(PRIOR, epsilon, asked) if way == "directions" else None
@@ -145,6 +152,26 @@ def simulated(
         errors.append(USERS * np.mean(square))
     ways = plan_over_time(PRIOR, epsilon, 1, asked, only=way)
     return ways[0].error(of) ** 2, float(np.mean(errors)), float(np.std(errors) / np.sqrt(REPETITIONS))
+
+
+def _tree(names: list[str], epsilon: float, asked: Repeated, rng: np.random.Generator) -> tuple[float, float, float]:
+    """The same of a tree: of each period by what was reported until it ended, or at the end by all."""
+    planned = plan_tree(Noise(PRIOR), epsilon, asked)
+    made = design_tree(design(PRIOR, epsilon, exact=True).mechanism, planned, epsilon)
+    words, errors = random_words(rng), []
+    for _ in range(REPETITIONS):
+        values = histories_of(PRIOR, asked.periods, asked.most_changes, USERS, rng)
+        means, (who, when, reports) = values.mean(axis=0), made.drawn_lives(names, values, words)
+        truth, first = (means, 1) if asked.of == "each" else (np.diff(means), 2)
+        branches, square = made.beside(names)["branch"][who], []
+        for period in [asked.periods] if asked.delay else range(first, asked.periods + 1):
+            there = when <= period
+            told = estimate_rows(of_tree(made, reports[there], branches[there], when[there]), asked.of)
+            last = slice(None) if asked.delay else told.periods == period
+            square.append(((told.value[last] - truth[told.periods[last] - first]) ** 2).mean())
+        errors.append(USERS * np.mean(square))
+    cost = planned.costs[0 if asked.of == "each" else 2]
+    return cost, float(np.mean(errors)), float(np.std(errors) / np.sqrt(REPETITIONS))
 
 
 def main() -> int:

@@ -12,6 +12,7 @@ from accuracy import (
     distributions,
     frequencies,
     full_tables,
+    histograms,
     intervals,
     key_value,
     personalised,
@@ -45,8 +46,9 @@ PARTS: dict[str, ModuleType] = {
     "frequencies": frequencies,
     "advice": advice,
     "wavelets": wavelets,
+    "histograms": histograms,
 }
-SHORT = (smoothing, unequal, phases_default, advice, wavelets, boundary, short_intervals)
+SHORT = (smoothing, unequal, phases_default, advice, wavelets, boundary, short_intervals, histograms)
 """Parts whose page shows all; those of others show a summary of `rows`, which benchmarks/accuracy/full has as CSV."""
 
 

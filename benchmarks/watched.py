@@ -1,5 +1,6 @@
-"""A handful of what users wait for, the quickest of some turns, in turns of the calibration loop that run beside it.
-`python benchmarks/run.py --check` measures these again and says which take 1.3 times as many loops as here.
+"""This part measures some things that users wait for, by the quickest of some turns, in units of the calibration loop
+that runs beside it. `python benchmarks/run.py --check` measures these again and says which take 1.3 times as many loops
+as here.
 """
 
 import subprocess

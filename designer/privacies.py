@@ -65,7 +65,7 @@ PRIVACIES: Mapping[str, NamedPrivacy] = {
     ),
     "metric": NamedPrivacy(
         "mechanisms.promise:Metric",
-        "--epsilon per unit, as for degrees, by geometric noise on --range; of a prior also metric:distance=FILE, "
+        "--epsilon per unit, as for degrees, by geometric noise on --range; with a prior also metric:distance=FILE, "
         "n x n, or metric:period=24, round a circle",
         "metric",
         (
@@ -76,7 +76,7 @@ PRIVACIES: Mapping[str, NamedPrivacy] = {
     ),
     "by-value": NamedPrivacy(
         "mechanisms.promise:ByValue",
-        "columns value, epsilon; of two the smaller one, or by default the average",
+        "columns value, epsilon; two values have the smaller one, or by default the average",
         "by-value:FILE,rule=min",
         (Option("epsilons", Path, "columns value, epsilon"), Option("rule", str, "average or min", "average")),
         needs=("epsilons",),
@@ -98,7 +98,7 @@ PRIVACIES: Mapping[str, NamedPrivacy] = {
     ),
     "sensitive": NamedPrivacy(
         "mechanisms.promise:Sensitive",
-        "--epsilon for the values of its column value, others may be told",
+        "--epsilon for the values of its column value, others may be revealed",
         "sensitive:FILE",
         (Option("sensitive", Path, "a column value"),),
         needs=("sensitive",),

@@ -20,6 +20,7 @@ from ..mechanisms.key_value.mechanism import KeyValueMechanism
 from ..mechanisms.table.table import TabulatedMechanism
 from .attributes.counts import AttributeCounts
 from .counting.counts import ReportCounts
+from .frequencies import collected
 from .frequencies.category_counts import CategoryCounts
 from .key_values.counts import KeyValueCounts
 from .personalised.attribute_levels import PersonalisedAttributeCounts
@@ -277,7 +278,6 @@ class _Labels(_Numbers):
 
     def collect(self, services: Sequence[Any], column: str, options: dict[str, Any]) -> Any:
         from .engines.lazy import is_lazy
-        from .frequencies import collected
 
         if useless := [name for name, value in options.items() if value not in (None, False) and name != "progress"]:
             raise InputError(f"{useless[0]} is for tables and attributes, got categories: leave it out")

@@ -59,11 +59,13 @@ class DistributionWay(NamedTuple):
 _OF_MAXIMUM = ("solver", "certificate", "loglik_change")
 
 DISTRIBUTIONS: Mapping[str, DistributionWay] = {
-    "smooth": DistributionWay("fitted:AVERAGED", instead="em"),
-    "em": DistributionWay("fitted:LIKELIEST", _OF_MAXIMUM),
-    "ule": DistributionWay("fitted:LIKELIEST", _OF_MAXIMUM, same_as="em"),
-    "ems": DistributionWay("fitted:SMOOTHED", ("loglik_change",)),
-    "mr": DistributionWay("fitted:REDUCED", ("loglik_change", "threshold", "rule", "operation", "least_components")),
+    "smooth": DistributionWay("likelihood_methods:AVERAGED", instead="em"),
+    "em": DistributionWay("likelihood_methods:LIKELIEST", _OF_MAXIMUM),
+    "ule": DistributionWay("likelihood_methods:LIKELIEST", _OF_MAXIMUM, same_as="em"),
+    "ems": DistributionWay("likelihood_methods:SMOOTHED", ("loglik_change",)),
+    "mr": DistributionWay(
+        "likelihood_methods:REDUCED", ("loglik_change", "threshold", "rule", "operation", "least_components")
+    ),
 }
 """A new way to a distribution is a file with a `Way` and an entry here; what the command line offers follows."""
 

@@ -197,6 +197,7 @@ class ConeProgram:
             if np.abs(residual).max(initial=0.0) <= ROUNDING / 100:
                 break
             size = np.sqrt(np.where(free, max(1.0, np.abs(w).max()), np.abs(w)))
+            # What is left to mend is rounding: a looser solution would leave more than that.
             step = lsqr(across @ sparse.diags_array(size), -residual, atol=1e-14, btol=1e-14)[0]
             w = w + size * step
         return into_dual_cone(w, self.dims, held)

@@ -29,7 +29,8 @@ from optldp.mechanisms.compact_tables import form_over
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.features import Feature, Features, Quadratic
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
-from optldp.mechanisms.over_time import Directions, HistoryRows, Memoised, Panel
+from optldp.mechanisms.over_time import Directions, HistoryRows, Memoised, Panel, Tree
+from optldp.mechanisms.over_time.signs import best_signs
 from optldp.mechanisms.promise import Blocks, OfPairs, Sensitive
 from optldp.mechanisms.spaces.cells import Cells
 from optldp.mechanisms.spaces.places import Places
@@ -107,6 +108,9 @@ SMALL: Mapping[str, TabulatedMechanism | Bundle] = {
         PAY, [[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1]], [1, 2, 1], [2.0, 1.5, 2.0], 2.0, "0" * 32
     ),
     "directions of numbers": Directions(0.0, 60.0, 2**20 * np.eye(3, dtype=int), 56800, 8, 2, (5, 2), 1.0),
+    "tree of numbers": Tree(
+        PAY, 3, [1, 0, 1, 1, 2], [(1, best_signs(1, 2.0)), (2, best_signs(1, 2.0))], 2.0, 2.0, "0" * 32
+    ),
     "memoised numbers": Memoised(PAY, 3, 2, 4.0),
     "memoised jobs": Memoised(categorical_grr(JOBS, 1.0), 4, 3, 3.0),
     "levels of attributes": PersonalisedMechanism(

@@ -24,6 +24,7 @@ def house():
         sys.path.remove(str(CI))
 
 
+@pytest.mark.slow
 def test_a_name_of_a_layer_is_an_arrow_to_the_room_where_it_lives(house):
     """`from ...mechanisms import Sampler` asks the client's room; commands are loaded by their names."""
     drawn, _ = house
@@ -71,6 +72,7 @@ def test_boxes_do_not_overlap_and_no_arrow_runs_through_one(house, seed):
             assert height == pytest.approx(y[name] + side)
 
 
+@pytest.mark.slow
 def test_what_a_room_says_of_itself_names_what_there_is():
     """A name in an essay is a file, a room, a path or a word of the code; `file.name` stands in that file."""
     stubs = {layer: (CI.parent / layer).rglob("*.py") for layer in ("mechanisms", "solvers", "estimators", "designer")}

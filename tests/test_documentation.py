@@ -151,13 +151,15 @@ def test_a_tutorial_runs_from_its_first_block_to_its_last_and_prints_what_it_sho
         if page not in REPLAYED
     ],
 )
-def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch):
+def test_the_python_of_a_page_runs_and_prints_what_it_shows(page, tmp_path, monkeypatch):
     """All its blocks in order, in one namespace, in an empty folder."""
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
+    printed = ""
     for block in blocks(page):
         if block.language == "python" and block.runs:
-            run_python(block, names)
+            printed = run_python(block, names)
+        shows(block, printed)
     assert {path.name for path in tmp_path.iterdir()} >= WRITTEN.get(page, set())
 
 

@@ -1,4 +1,5 @@
-"""Designed tables for categories to a certificate of 1e-3, beside the best of GRR, RAPPOR, OUE, OLH and subsets.
+"""This part designs tables for categories to a certificate of 1e-3, and compares the best of GRR, RAPPOR, OUE, OLH and
+subsets.
 
 Errors are expected squared errors of the frequencies, summed over categories, times the number of reports.
 """

@@ -1,10 +1,11 @@
 """Frequencies of categories are estimated from their reports. The first table has categories by Zipf's law. It shows
-mean absolute errors over all of them, averaged over runs, and seconds of the last run. For comparison, EM-MR's released
-code takes 0.05 to 0.09 s for GRR, 64 categories and 40,000 users, with errors of its inverse, Norm-Sub, EM and MR of
-.0495/.0184/.0133/.0152, .0181/.0108/.0085/.0098 and .0052/.0047/.0046/.0051 at epsilon 0.5, 1 and 2. EM stops at a
-change of the log-likelihood below 0.001; "exact" is the maximum, to a certificate of 1e-8. Then unary encodings, all of
-whose reports differ. With codes of your own (`--part frequencies FILE COLUMN`: an npz archive, integers from 0), their
-frequencies at epsilon 1 too, drawn by the operating system's generator."""
+mean absolute errors over all of them, averaged over runs, and the seconds of the last run. For comparison, EM-MR's
+released code takes 0.05 to 0.09 s for GRR, 64 categories and 40,000 users, with errors of its inverse, Norm-Sub, EM and
+MR of .0495/.0184/.0133/.0152, .0181/.0108/.0085/.0098 and .0052/.0047/.0046/.0051 at epsilon 0.5, 1 and 2. EM stops at
+a change of the log-likelihood below 0.001; "exact" is the maximum, to a certificate of 1e-8. The second table has unary
+encodings, all of whose reports differ. With codes of your own (`--part frequencies FILE COLUMN`: an npz archive,
+integers from 0) it also estimates their frequencies at epsilon 1, from reports drawn by the operating system's
+generator."""
 
 from collections.abc import Callable
 
@@ -82,7 +83,7 @@ def _unary() -> Table:
         "categories": "", "users": ",", "counting, s": ".2f", "EM step, s": ".3f", "exact, s": ".1f", "steps": "",
         "certificate": ".0e", "its error": ".5f",
     }  # fmt: skip
-    return Table(columns, rows, "Optimised unary encoding at epsilon 1, every report another:")
+    return Table(columns, rows, "This is optimised unary encoding at epsilon 1, where every report is different:")
 
 
 def _given(codes: np.ndarray) -> Table:

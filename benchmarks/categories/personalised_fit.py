@@ -1,5 +1,6 @@
-"""45,211 users at ten levels from 0.1 to 1.0, whose choice is protected at epsilon 0.3, report values by basic RAPPOR;
-values by Zipf's law. Counting, the joint maximum likelihood of values and levels, and the bound by relaxation."""
+"""45,211 users at ten levels from 0.1 to 1.0, whose choice is protected at epsilon 0.3, report values by basic RAPPOR.
+The values follow Zipf's law. The rows are counting, the joint maximum likelihood of values and levels, and the bound by
+relaxation."""
 
 import numpy as np
 from measured import Table, timed

@@ -1,4 +1,5 @@
-"""Designs of 101 knots for the priors of AAA's figure 3, exact tables and certificates of 1e-6 included."""
+"""This part makes designs of 101 knots for the priors of AAA's figure 3, exact tables and certificates of 1e-6
+included."""
 
 import statistics
 

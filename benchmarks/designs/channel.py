@@ -9,8 +9,9 @@ from optldp.solvers.cone import Cone, line, pure
 
 TITLE = "Tables on given outputs, biased and not, pure and by distance"
 ABOUT = (
-    "Priors are even on [-1, 1]. Biased reports have absolute loss and outputs on the values, unbiased ones squared "
-    "loss and 201 outputs on [-3.5, 3.5]; privacy is pure with epsilon 1, or by distance with so many per unit. "
+    "Priors are even on [-1, 1]. Biased reports have absolute loss and outputs on the values; unbiased reports have "
+    "squared loss and 201 outputs on [-3.5, 3.5]. Privacy is pure with epsilon 1, or by distance with that epsilon "
+    "per unit. "
     "Clarabel and HiGHS (with crossover; the unbiased ones take it a minute) get the same rows, of neighbours in the "
     "tree. Seconds are of the processor; gaps are the library's own, proved from multipliers."
 )

@@ -1,4 +1,4 @@
-"""PTT's optimum against the known table, and tabulated variances against closed forms."""
+"""This part compares PTT's optimum with the known table, and tabulated variances with closed forms."""
 
 import numpy as np
 from measured import Table
@@ -35,5 +35,8 @@ def run() -> list[Table]:
     shown = ("eta known", "eta", "worst case known", "PTT", "PM", "Duchi", "Laplace")
     columns = {"epsilon": "", **dict.fromkeys(shown, ".4f")}
     columns |= {f"{name} table, relative error": ".0e" for name in ("PTT", "PM")}
-    what = "Worst-case variances on [-1, 1], and how far tabulated variances are from closed forms at 101 knots:"
+    what = (
+        "The table has worst-case variances on [-1, 1], and how far tabulated variances are from closed forms "
+        "at 101 knots:"
+    )
     return [Table(columns, rows, what)]

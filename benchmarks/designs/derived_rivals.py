@@ -1,4 +1,4 @@
-"""Mechanisms that others derive by optimisation stand beside the channel program, problem by problem."""
+"""The channel program is compared with mechanisms that others derive by optimisation, problem by problem."""
 
 import numpy as np
 from measured import Cell, Table, timed
@@ -11,14 +11,16 @@ from scipy.optimize import linprog
 
 TITLE = "Beside other derived mechanisms"
 ABOUT = (
-    "**Queries**: all cuts of n values, even prior, epsilon 1: the sum of variances, times users, of what privacy "
-    "adds. The rival is workload factorisation (McKenna, Maity, Mazumdar and Miklau, PVLDB 2020), written here after "
-    "their algorithms: 4n outputs, the best of five starts. It has no bound. **By distance**: the least worst squared "
-    "error of biased reports on [-1, 1], outputs 1/16 apart, as libqif and GeoPrivacy state it: a linear program with "
-    "a row for each pair of values and output, by HiGHS. **Few outputs**: the largest variance over [-1, 1] of "
-    "N-output mechanisms (Baek and Chung 2025, as published) and of as many outputs placed by optldp at 33 knots, "
-    "with what rounding to knots adds. **Biased reports**: the largest squared error over 17 values of [-1, 1], and "
-    "over 32 angles with the shorter way round as the distance, at pure privacy. The rival is the closed form of "
+    "**Queries** are all cuts of n values, with an even prior at epsilon 1. The table has the sum of the variances "
+    "that privacy adds, times users. The rival is workload factorisation (McKenna, Maity, Mazumdar and Miklau, "
+    "PVLDB 2020), written here after "
+    "their algorithms: 4n outputs, the best of five starts. It has no bound. **By distance** is the least worst "
+    "squared error of biased reports on [-1, 1], with outputs 1/16 apart. libqif and GeoPrivacy state it as a "
+    "linear program with a row for each pair of values and output; HiGHS solves it. **Few outputs** is the largest "
+    "variance over [-1, 1] of N-output mechanisms (Baek and Chung 2025, as published), and of as many outputs "
+    "placed by optldp at 33 knots. It includes the variance of rounding to knots. **Biased reports** is the largest "
+    "squared error over 17 values of [-1, 1], and over 32 angles with the shorter way round as the distance, at "
+    "pure privacy. The rival is the closed form of "
     "Optimal-GPM (Zheng, Mishra and Hu, PETS 2025, `closed_form_mechanism.py` of their code), the best of piecewise "
     "densities; ours reports multiples of 1/16, or of half the angle between values. Seconds are of the processor."
 )

@@ -1,8 +1,10 @@
-"""Random problems made to be hard, each solved to a gap of 1e-6: which way closed it, and how long the slowest took.
+"""Random problems, made to be hard, are each solved to a gap of 1e-6. The table shows which solver closed it, and how
+long the slowest took.
 
-Three to 2001 knots, even, irregular or clustered at the ends; priors of one value or eight, spikes, bells, histograms,
-falling, over ten orders of magnitude; an even share of nothing, 0.001 or 0.05; epsilon .05 to 12. Takes how many, and
-the first: `python benchmarks/run.py benchmarks --part hostile_problems 2000`.
+They have three to 2001 knots, which are even, irregular or clustered at the ends. Priors have one value or eight,
+spikes, bells or histograms, or fall over ten orders of magnitude. The even share is 0, 0.001 or 0.05, and epsilon is
+.05 to 12. `python benchmarks/run.py benchmarks --part hostile_problems 2000` sets how many, and a second number the
+first.
 """
 
 import statistics

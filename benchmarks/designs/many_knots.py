@@ -1,9 +1,10 @@
-"""Certified optima with outputs free, gap 1e-6, over 32 problems of each size; and their memory.
+"""This part finds certified optima with free outputs to a gap of 1e-6, over 32 problems of each size, and measures
+their memory.
 
-Eight priors (two bells, falling, flat, arcsine, two humps, random weights, a random histogram; a share of 0.001 even)
-at epsilon 0.5, 1, 2 and 4. "Table" is from knots to a table with its recomputed certificate; "floor" stops before rows
-are made, at the outputs, their masses and the certified bound, in memory that is linear in the knots. Version 0.1.0
-took 0.3, 0.7 and 15 to 65 s at 65, 101 and 401 knots.
+There are eight priors (two bells, falling, flat, arcsine, two humps, random weights, a random histogram; a share of
+0.001 even) at epsilon 0.5, 1, 2 and 4. "Table" is from knots to a table with its recomputed certificate; "floor" stops
+before rows are made, at the outputs, their masses and the certified bound, in memory that is linear in the knots.
+Version 0.1.0 took 0.3, 0.7 and 15 to 65 s at 65, 101 and 401 knots.
 """
 
 from collections.abc import Callable
@@ -83,7 +84,11 @@ def _memory() -> Table:
         found = alone(floor_memory, n)
         rows.append((n, found["seconds"], found["megabytes"], 1024 * found["megabytes"] / n))
     columns = {"knots": "", "s": ".2f", "MB more than before": ".1f", "kB a knot": ".1f"}
-    return Table(columns, rows, "Memory of a floor, the wider bell at epsilon 1, each in a process of its own:")
+    return Table(
+        columns,
+        rows,
+        "The next table has the memory of a floor, for the wider bell at epsilon 1, each in a process of its own:",
+    )
 
 
 def floor_memory(n: int) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""The reference optima for 17 knots, to six digits, with continuous certificates."""
+"""This part checks the reference optima for 17 knots, to six digits, with continuous certificates."""
 
 from measured import Table, timed
 from optldp.designer import design

@@ -1,4 +1,4 @@
-"""The wider bell at epsilon 1 by Clarabel, the quickest general solver that was found, and HiGHS's interior point.
+"""Clarabel, the quickest general solver that was found, and HiGHS's interior point solve the wider bell at epsilon 1.
 
 They get the outputs, an even grid, and the smallest known form of the program. They stop at a gap of 1e-6 that they
 report themselves; their modelling is not timed. Ours chooses the outputs, and its certificate of 1e-6 holds for every
@@ -6,10 +6,10 @@ mechanism on the whole line. "Above" is how far a grid's value is above ours, wh
 optimum: 321 outputs lose 1e-5, and 1281 are what it takes to come as near as ours. "Ours, these outputs" is the
 library's structured interior point for given outputs.
 
-Then packages for frequencies, each on its own problem by its own calls: drawing a report of each user and estimating
-from them, values by Zipf's law at epsilon 1. `pip install -e ".[rivals]"` brings pure-ldp; multi-freq-ldpy has no wheel
-and so is not pinned (`pip install multi-freq-ldpy numba`), and scales what it estimates to a distribution, which lowers
-its errors. Tools that are not installed are not measured.
+The second table has packages for frequencies, each on its own problem by its own calls. They draw a report of each user
+and estimate from the reports, for values by Zipf's law at epsilon 1. `pip install -e ".[rivals]"` brings pure-ldp.
+multi-freq-ldpy has no wheel and so is not pinned (`pip install multi-freq-ldpy numba`). It scales its estimates to a
+distribution, which lowers its errors. Tools that are not installed are not measured.
 """
 
 import importlib

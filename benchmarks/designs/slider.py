@@ -2,8 +2,8 @@
 
 A move of the slider is `design(prior, epsilon)`, exact table and certificate included, in a process that has made one
 design before. Priors are the eight shapes of the part on many knots and random ones of the same kinds; the budgets of
-each are random from 0.1 to 8, evenly in their logarithm. Takes how many priors and how many budgets each: `python
-benchmarks/run.py benchmarks --part slider 32 10`.
+each are random from 0.1 to 8, evenly in their logarithm. `python benchmarks/run.py benchmarks --part slider 32 10` sets
+the numbers of priors and of budgets for each.
 """
 
 import numpy as np
@@ -69,5 +69,7 @@ def _report() -> Table:
     columns = {"budgets": "", "knots": "", "rows": "", "failed": "", "s": ".2f"}
     row = (BUDGETS.size, KNOTS, len(found.rows), len(found.failures), seconds)
     return Table(
-        columns, [row], "`bounds` of incomes, all methods, with the least worst case and one budget in detail:"
+        columns,
+        [row],
+        "The report is `bounds` of incomes with all methods, the least worst case and one budget in detail:",
     )

@@ -1,7 +1,7 @@
-"""Reports of three services (Duchi's mechanism, piecewise, square wave) that ask for the same 60 attributes, of which
-each user reports one, drawn anew at each service; files in orders of their own, matched by an integer key. `count` and
-then `estimate_attribute_means`, in a process of its own; target: both together under 10 s for 1e6 users. Processor
-seconds are those of all cores; peak memory is the process's, Python and numpy included."""
+"""Three services (Duchi's mechanism, piecewise, square wave) ask for the same 60 attributes. Each user reports one
+attribute to each service, drawn anew. Files are in orders of their own, matched by an integer key. `count` and then
+`estimate_attribute_means` run in a process of their own. The target is under 10 s for both together, for 1e6 users.
+Processor seconds are those of all cores; peak memory is the process's, Python and numpy included."""
 
 import subprocess
 import sys

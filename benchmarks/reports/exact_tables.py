@@ -1,5 +1,6 @@
-"""Whole numbers over 2^53 have a cost: time, bias as a share of the domain, largest share of variance lost at any knot
-or, for "expected", under the design's prior; and how fast reports are drawn by the operating system's generator."""
+"""Whole numbers over 2^53 have a cost. The table shows time, bias as a share of the domain, and the largest share of
+variance lost at any knot or, for "expected", under the design's prior. It also shows how fast reports are drawn by the
+operating system's generator."""
 
 import numpy as np
 from measured import Cell, Table, timed
@@ -53,7 +54,7 @@ def _largest() -> Table:
         made, seconds = timed(lambda cut=cut: make_exact(cut))
         rows.append((epsilon, seconds, float(made.proof.relative_bias), made.variance_change))
     columns = {"epsilon": "", "s": ".1f", "bias": ".0e", "variance lost": ".0e"}
-    return Table(columns, rows, "1001 knots x 4002 outputs, verification and proof included:")
+    return Table(columns, rows, "This is for 1001 knots x 4002 outputs, verification and proof included:")
 
 
 def _sampling() -> Table:

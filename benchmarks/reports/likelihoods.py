@@ -1,8 +1,9 @@
-"""Distributions by maximum likelihood: the services of "Privacy for Free" (SR, PM, SW; Beta(2, 5)) and the piecewise
-mechanism of EM-MR. "EM to the papers' rule" stops at a change of the log-likelihood below 0.001; the certificate bounds
-what any weights could still gain per report. Counting is a column of its own; nothing after it depends on users.
-For comparison, from the papers and their released code: ULE with 256 cells 124 s for 1e6 users and 12,621 s for 1e7, on
-a GPU; with 1024 cells about 540 s and 4.1 GiB for 1e5 users; UWA's and EM-MR's code as stated in their rows."""
+"""Distributions are fitted by maximum likelihood, for the services of "Privacy for Free" (SR, PM, SW; Beta(2, 5)) and
+the piecewise mechanism of EM-MR. "EM to the papers' rule" stops at a change of the log-likelihood below 0.001; the
+certificate bounds what any weights could still gain per report. Counting is a column of its own; nothing after it
+depends on users. For comparison, the papers and their released code need these times. ULE with 256 cells takes 124 s
+for 1e6 users and 12,621 s for 1e7, on a GPU. With 1024 cells it takes about 540 s and 4.1 GiB for 1e5 users. Rows have
+the times of UWA's and EM-MR's code."""
 
 import numpy as np
 from measured import Cell, Table, timed
@@ -31,7 +32,7 @@ def run(largest: int = 10_000_000) -> list[Table]:
         "smooth, s": ".1f",
     }  # fmt: skip
     rows = [_three_services(cells, users) for cells, users in cases]
-    return [Table(columns, rows, "Three services, SR, PM and SW at epsilon 0.5:"), _one_service()]
+    return [Table(columns, rows, "These are three services, SR, PM and SW at epsilon 0.5:"), _one_service()]
 
 
 def _three_services(cells: int, users: int) -> tuple[Cell, ...]:
@@ -71,7 +72,7 @@ def _one_service() -> Table:
         "EM-MR's released code (its EM is EMS)": "",
     }  # fmt: skip
     rows = [(*_piecewise(users, epsilon), reference) for users, epsilon, reference in cases]
-    return Table(columns, rows, "One service, PM with 1024 cells in and out:")
+    return Table(columns, rows, "This is one service, PM with 1024 cells in and out:")
 
 
 def _piecewise(users: int, epsilon: float) -> tuple[Cell, ...]:

@@ -1,6 +1,6 @@
-"""UWA over four services (Duchi, Laplace, piecewise, square wave at epsilon 0.5, Beta(2, 5), 257 knots).
+"""This is UWA over four services (Duchi, Laplace, piecewise, square wave at epsilon 0.5, Beta(2, 5), 257 knots).
 
-Target: under 3 s for 1e6 users, counting apart. The reference is Algorithms 1 and 2 in numpy, user by user.
+The target is under 3 s for 1e6 users, without counting. The reference is Algorithms 1 and 2 in numpy, user by user.
 """
 
 import numpy as np

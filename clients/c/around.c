@@ -79,7 +79,7 @@ static void add_value(sha256 *hash, const json *value, const char *left_out) {
     }
 }
 
-static const char *need_checksum(const json *document, optldp_table *table) {
+const char *need_checksum(const json *document, char identifier[14]) {
     unsigned char digest[32];
     char text[7 + 64 + 1] = "sha256:";
     sha256 hash;
@@ -88,7 +88,7 @@ static const char *need_checksum(const json *document, optldp_table *table) {
     sha256_end(&hash, digest);
     for (int i = 0; i < 32; i++) snprintf(text + 7 + 2 * i, 3, "%02x", digest[i]);
     NEED(json_is(json_member(document, "checksum"), text), "the checksum must fit: the file was altered");
-    snprintf(table->identifier, sizeof table->identifier, "t%.12s", text + 7);
+    snprintf(identifier, 14, "t%.12s", text + 7);
     return NULL;
 }
 
@@ -105,7 +105,7 @@ static const char *need_record(const json *record) {
     return NULL;
 }
 
-static const char *need_provenance(const json *origin, int *unbiased) {
+const char *need_provenance(const json *origin, int *unbiased) {
     static const char *const KEYS[] = {"method", "parameters", "version", "certificate"};
     const json *certificate, *claim;
     TRY(need_keys(origin, KEYS, COUNT(KEYS)));
@@ -140,12 +140,16 @@ static const char *need_prior(arena *memory, const json *prior, size_t knots) {
     return NULL;
 }
 
+const char *need_epsilon(const json *value, double *epsilon) {
+    NEED(value->type == JSON_NUMBER && value->number >= 1e-6 && value->number <= 16, "epsilon must be in [1e-6, 16]");
+    *epsilon = value->number;
+    return NULL;
+}
+
 const char *read_around(const json *document, optldp_table *table, int *unbiased) {
-    const json *epsilon = json_member(document, "epsilon");
     double width;
-    TRY(need_checksum(document, table));
-    NEED(epsilon->type == JSON_NUMBER && epsilon->number >= 1e-6 && epsilon->number <= 16, "epsilon must be in [1e-6, 16]");
-    table->epsilon = epsilon->number;
+    TRY(need_checksum(document, table->identifier));
+    TRY(need_epsilon(json_member(document, "epsilon"), &table->epsilon));
     TRY(take_numbers(&table->memory, json_member(document, "knots"), &table->knots, &table->knots_many));
     NEED(table->knots_many >= 2, "knots must be at least 2");
     NEED(table->knots_many <= MOST_SIDE, "knots must be at most 32768");

@@ -9,9 +9,8 @@
 #error "reports must be computed in doubles, step by step: build without -ffast-math, on 32-bit x86 with -mfpmath=sse"
 #endif
 
-/* Clears what could undo the noise of a report; volatile, so that no compiler leaves it out. */
-static void clear(void *bytes, size_t size) {
-    volatile unsigned char *each = bytes;
+void optldp_clear(void *bytes, size_t size) {
+    volatile unsigned char *each = bytes; /* so that no compiler leaves it out */
     while (size-- > 0) *each++ = 0;
 }
 
@@ -57,8 +56,8 @@ optldp_status optldp_index(const optldp_table *table, double value, uint32_t *in
     if (optldp_random(words, sizeof words) != 0) return OPTLDP_NO_RANDOMNESS;
     k = placed(table, value, &weight);
     *index = output_of(table, k, weight, words);
-    clear(words, sizeof words);
-    clear(&weight, sizeof weight);
+    optldp_clear(words, sizeof words);
+    optldp_clear(&weight, sizeof weight);
     return OPTLDP_OK;
 }
 
@@ -96,8 +95,8 @@ optldp_status optldp_report(const optldp_table *table, double value, double *rep
     if (optldp_random(words, size) != 0) return OPTLDP_NO_RANDOMNESS;
     k = placed(table, value, &weight);
     *report = report_of(table, output_of(table, k, weight, words), words + 2);
-    clear(words, sizeof words);
-    clear(&weight, sizeof weight);
+    optldp_clear(words, sizeof words);
+    optldp_clear(&weight, sizeof weight);
     return OPTLDP_OK;
 }
 

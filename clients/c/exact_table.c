@@ -89,16 +89,13 @@ static const char *read_law(const json *within, optldp_table *table) {
     return find_refuges(table);
 }
 
-/* Reads rows, into their running sums, and proves every ratio: largest 2^128 <= p smallest. */
-static const char *read_rows(const json *list, optldp_table *table) {
-    size_t n = table->knots_many, m = table->outputs_many;
-    int64_t *smallest = arena_take(&table->memory, m, sizeof *smallest);
-    int64_t *largest = arena_take(&table->memory, m, sizeof *largest);
+const char *read_sums(arena *memory, const json *list, size_t n, size_t m, double epsilon, uint64_t **sums) {
+    int64_t *smallest = arena_take(memory, m, sizeof *smallest);
+    int64_t *largest = arena_take(memory, m, sizeof *largest);
     whole limit;
-    NEED(list->type == JSON_LIST && list->size == n, "numerators must have a row for each knot");
-    NEED(n * m <= MOST_ENTRIES, "knots times outputs must be at most 2^25");
-    table->sums = arena_take(&table->memory, n * m, sizeof *table->sums);
-    NEED(table->sums && smallest && largest, TOO_LITTLE_MEMORY);
+    NEED(list->type == JSON_LIST && list->size == n, "numerators must have a row for each knot or category");
+    NEED(n * m <= MOST_ENTRIES, "rows times outputs must be at most 2^25");
+    NEED((*sums = arena_take(memory, n * m, sizeof **sums)) && smallest && largest, TOO_LITTLE_MEMORY);
     for (size_t i = 0; i < n; i++) {
         arena row_memory = {NULL};
         int64_t *row;
@@ -107,9 +104,9 @@ static const char *read_rows(const json *list, optldp_table *table) {
         const char *fault = take_wholes(&row_memory, &list->element[i], 0, (int64_t)OPTLDP_WHOLE, &row, &many);
         if (fault == NULL && many != m) fault = "every row must have a number for each output";
         for (size_t j = 0; fault == NULL && j < m; j++) {
-            sum += (uint64_t)row[j]; /* at most 2^15 times 2^53: no overflow that could hide, for it is looked at each time */
+            sum += (uint64_t)row[j]; /* no overflow that could hide, for it is looked at each time */
             if (sum > OPTLDP_WHOLE) fault = "every row must sum to 2^53 exactly, got more";
-            table->sums[i * m + j] = sum;
+            (*sums)[i * m + j] = sum;
             if (i == 0 || row[j] < smallest[j]) smallest[j] = row[j];
             if (i == 0 || row[j] > largest[j]) largest[j] = row[j];
         }
@@ -117,7 +114,7 @@ static const char *read_rows(const json *list, optldp_table *table) {
         TRY(fault);
         NEED(sum == OPTLDP_WHOLE, "every row must sum to 2^53 exactly, got less");
     }
-    exponential_below(table->epsilon, &limit);
+    exponential_below(epsilon, &limit);
     for (size_t j = 0; j < m; j++) {
         whole most, allowed = limit;
         whole_set(&most, largest[j]);
@@ -204,7 +201,8 @@ const char *read_exact_table(const json *document, optldp_table *table) {
     NEED(many == table->outputs_many, "outputs must have as many low as high ends");
     TRY(need_outputs(table));
     TRY(read_law(json_member(document, "within"), table));
-    TRY(read_rows(json_member(document, "numerators"), table));
+    TRY(read_sums(&table->memory, json_member(document, "numerators"), table->knots_many, many, table->epsilon,
+                  &table->sums));
     NEED((table->top = arena_take(&table->memory, many, sizeof *table->top)) != NULL, TOO_LITTLE_MEMORY);
     for (size_t j = 0; j < many; j++) {
         table->top[j] = table->low[j] < table->high[j] ? nextafter(table->high[j], -HUGE_VAL) : table->high[j];

@@ -1,4 +1,5 @@
-/* Draws private reports of numbers by exact tables and floor forms that optldp designed (docs/table-format.md). C99. */
+/* Draws private reports by mechanisms that optldp designed: numbers by exact tables and floor forms (docs/table-format.md),
+   categories by tables, unary encodings, sets, local hashing and projective geometry (docs/bundle-format.md). C99. */
 #ifndef OPTLDP_H
 #define OPTLDP_H
 
@@ -14,8 +15,9 @@ typedef struct optldp_table optldp_table;
 
 typedef enum {
     OPTLDP_OK = 0,
-    OPTLDP_NOT_IN_DOMAIN, /* the value is no number from the first knot to the last */
-    OPTLDP_NO_RANDOMNESS  /* the platform's secure generator failed or gave too little: nothing was drawn */
+    OPTLDP_NOT_IN_DOMAIN, /* the value is no number from the first knot to the last, or none of the categories */
+    OPTLDP_NO_RANDOMNESS, /* the platform's secure generator failed or gave too little: nothing was drawn */
+    OPTLDP_NO_MEMORY      /* the device had too little memory to draw a set: nothing was drawn */
 } optldp_status;
 
 /* Reads a file's UTF-8 text. NULL, and the table in *table; or a line that says why it is refused, and NULL in *table. */
@@ -35,6 +37,22 @@ double optldp_epsilon(const optldp_table *table);
 void optldp_domain(const optldp_table *table, double *first, double *last);
 uint32_t optldp_outputs(const optldp_table *table);
 const char *optldp_identifier(const optldp_table *table);
+
+/* A mechanism for categories that is proved private. It is read only: threads may share one. */
+typedef struct optldp_categories optldp_categories;
+
+/* Reads and frees one, as the functions of tables do. */
+const char *optldp_read_categories(const char *text, size_t size, optldp_categories **categories);
+void optldp_free_categories(optldp_categories *categories);
+
+/* Bytes that a report takes, its NUL included. */
+size_t optldp_category_report_size(const optldp_categories *categories);
+
+/* Draws a report of a category, by its name in UTF-8, as a file holds it. Each draw spends epsilon again. */
+optldp_status optldp_category_report(const optldp_categories *categories, const char *value, char *report);
+
+double optldp_categories_epsilon(const optldp_categories *categories);
+const char *optldp_categories_identifier(const optldp_categories *categories);
 
 #ifdef __cplusplus
 }

@@ -17,6 +17,15 @@ const char *need_keys(const json *object, const char *const *keys, size_t many);
 const char *take_numbers(arena *memory, const json *list, double **to, size_t *many);
 const char *take_wholes(arena *memory, const json *list, int64_t least, int64_t most, int64_t **to, size_t *many);
 
+/* The file's text, within the limits of the format. */
+const char *parse_document(arena *memory, const char *text, size_t size, json *document);
+/* That the checksum fits; the file's name beside reports, from it. */
+const char *need_checksum(const json *document, char identifier[14]);
+const char *need_epsilon(const json *value, double *epsilon);
+/* How a mechanism came about; whether its reports claim to be unbiased. */
+const char *need_provenance(const json *origin, int *unbiased);
+/* n rows of m numerators, into their running sums, with the proof of every ratio. */
+const char *read_sums(arena *memory, const json *list, size_t n, size_t m, double epsilon, uint64_t **sums);
 /* Checksum, epsilon, knots, provenance and prior; whether reports claim to be unbiased. */
 const char *read_around(const json *document, optldp_table *table, int *unbiased);
 /* Sorted outputs that do not overlap: `low` and `high` of the table. */

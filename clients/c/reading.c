@@ -21,11 +21,16 @@ static const char *need_modest(const char *text, size_t size) {
     return NULL;
 }
 
+const char *parse_document(arena *memory, const char *text, size_t size, json *document) {
+    TRY(need_modest(text, size));
+    TRY(json_parse(memory, text, size, document));
+    NEED(document->type == JSON_OBJECT, "the file must be an object");
+    return NULL;
+}
+
 static const char *read_document(arena *memory, const char *text, size_t size, optldp_table *table) {
     json document;
-    TRY(need_modest(text, size));
-    TRY(json_parse(memory, text, size, &document));
-    NEED(document.type == JSON_OBJECT, "the file must be an object");
+    TRY(parse_document(memory, text, size, &document));
     if (json_is(json_member(&document, "format"), "optldp-table/2")) return read_exact_table(&document, table);
     NEED(json_is(json_member(&document, "format"), "optldp-bundle/1") && json_is(json_member(&document, "kind"), "floor"),
          "a file must be of the format \"optldp-table/2\", or a bundle of kind \"floor\"");

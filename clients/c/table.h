@@ -23,6 +23,9 @@ struct optldp_table {
     uint64_t odds[OPTLDP_DIGITS]; /* how often, in 2^53, each binary digit of a number of steps is one */
 };
 
+/* Clears what could undo the noise of a report. */
+void optldp_clear(void *bytes, size_t size);
+
 /* Fills bytes from the platform's secure generator; 0, or -1 where it fails or gives too little. */
 int optldp_random(void *bytes, size_t size);
 

@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 from optldp.mechanisms import CategoricalMechanism, TableError
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.projective_geometry import projective_geometry
+from optldp.mechanisms.categorical.subset_selection import SubsetSelection
 from optldp.mechanisms.categorical.unary_encoding import UnaryEncoding, bernoulli
 from optldp.mechanisms.files.bundle import bundle_to_document, parse_mechanism
 from optldp.mechanisms.files.checksum import checksum
 from optldp.mechanisms.sampling.law import Words
+from optldp.mechanisms.third_party import adopt
 
 SEED = 20_261_128
 DRAWS = 8
@@ -27,7 +30,11 @@ REDRAWN = 8
 
 FIELDS = (4, 8, 16, 32, 64, 128, 256, 9, 27, 81, 243, 25, 125, 49, 121, 169, 3, 251)
 
-ORACLES = ("categorical-table", "unary-encoding", "subset-selection", "local-hashing")
+KINDS_OF = {
+    **dict.fromkeys(("categorical-table", "unary-encoding", "subset-selection", "local-hashing"), "categories"),
+    "projective-geometry": "geometry",
+}
+"""The kind of vectors of each oracle."""
 
 
 def draws(mechanism: CategoricalMechanism) -> Iterator[tuple[str, list[str], str]]:
@@ -44,11 +51,13 @@ def draws(mechanism: CategoricalMechanism) -> Iterator[tuple[str, list[str], str
     for code in sorted({0, len(labels) // 2, len(labels) - 1}):
         for number in range(DRAWS):
             words = _words(mechanism, code, number, rng)
-            yield labels[code], [f"{word:x}" for word in words], _report(mechanism, code, words)
+            yield labels[code], [f"{word:x}" for word in words], report_of(mechanism, code, iter(words))
 
 
 def _words(mechanism: CategoricalMechanism, code: int, number: int, rng: np.random.Generator) -> list[int]:
-    size = len(mechanism.categories) + 1 + REDRAWN
+    size = 3 + REDRAWN
+    if isinstance(mechanism, UnaryEncoding | SubsetSelection):
+        size = len(mechanism.categories) + 1 + REDRAWN
     if number % 4 == 1:
         return rng.choice(EDGE, size).tolist()
     words = rng.integers(0, 2**64 - 1, size, dtype=np.uint64, endpoint=True).tolist()
@@ -67,23 +76,28 @@ def _turns(members: dict[str, Any], code: int) -> np.ndarray:
     if "own_value" in members:
         own, others = members["own_value"], members["n_values"] - 1
         return own + (WHOLE - own) // others * np.arange(others)
-    return np.array([members[name] for name in ("own_one", "other_one", "own_chosen") if name in members])
+    return np.array(
+        [members[name] for name in ("own_one", "other_one", "own_chosen", "own_supported") if name in members]
+    )
 
 
-def _report(mechanism: CategoricalMechanism, code: int, words: list[int]) -> str:
+def report_of(mechanism: CategoricalMechanism, code: int, words: Iterator[int]) -> str:
+    """Return the library's report of a category's number as text, by words of 64 bits."""
     if isinstance(mechanism, UnaryEncoding):  # the library draws the same bits from fewer words
         shares = [mechanism.own_one if k == code else mechanism.other_one for k in range(len(mechanism.categories))]
-        bits = [int(bernoulli(share, 1, _in_parts(word))[0]) for share, word in zip(shares, words, strict=False)]
+        bits = [int(bernoulli(share, 1, in_parts(next(words)))[0]) for share in shares]
         return np.packbits(bits).tobytes().hex()
-    left = iter(words)
-    scripted: Words = lambda size: np.fromiter((next(left) for _ in range(size)), np.uint64, size)  # noqa: E731
-    return mechanism.to_text(mechanism.draw(np.array([code]), scripted))[0]
+    return mechanism.to_text(mechanism.draw(np.array([code]), scripted(words)))[0]
 
 
-def _in_parts(word: int) -> Words:
-    """A word as the library takes it: its 16 leading bits, and the other 48 where those do not decide."""
-    parts = iter((word >> 48, word << 16 & (2**64 - 1)))
-    return lambda size: np.fromiter((next(parts) for _ in range(size)), np.uint64, size)
+def scripted(words: Iterator[int]) -> Words:
+    """Return a source of randomness that gives these words and no others."""
+    return lambda size: np.fromiter((next(words) for _ in range(size)), np.uint64, size)
+
+
+def in_parts(word: int) -> Words:
+    """Return a word as the library takes it for a bit: 16 leading ones, and the other 48 where those do not decide."""
+    return scripted(iter((word >> 48, word << 16 & (2**64 - 1))))
 
 
 def edges(documents: dict[str, str]) -> Iterator[tuple[str, str, bool]]:
@@ -101,9 +115,25 @@ def edges(documents: dict[str, str]) -> Iterator[tuple[str, str, bool]]:
 def hashings() -> Iterator[tuple[str, str]]:
     """Yield mechanisms that hash in each field which is not of a prime, and in two that are, by name."""
     for g in FIELDS:
-        mechanism = local_hashing(range(2 * g), 3.0, n_values=g)
-        document = bundle_to_document(mechanism)
-        yield f"a field of {g}", json.dumps(document | {"checksum": checksum(document)})
+        yield f"a field of {g}", _file(local_hashing(range(2 * g), 3.0, n_values=g))
+
+
+def geometries() -> Iterator[tuple[str, str]]:
+    """Yield projective geometry over the same fields, of more points than lie on a line, by name."""
+    for q in FIELDS:
+        yield f"points over a field of {q}", _file(projective_geometry(range(q + 5), 2.0, order=q))
+
+
+def seeded() -> str:
+    """Return a file of hashing by seeds, by which nobody draws."""
+    made = adopt("olh", list("abc"), 1.0)
+    assert isinstance(made, CategoricalMechanism)
+    return _file(made)
+
+
+def _file(mechanism: CategoricalMechanism) -> str:
+    document = bundle_to_document(mechanism)
+    return json.dumps(document | {"checksum": checksum(document)})
 
 
 def read(text: str) -> CategoricalMechanism:
@@ -137,12 +167,12 @@ def _changes(base: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         yield what, {"categories": changed}
     for epsilon in (base["epsilon"] - 1e-9, np.nextafter(16, 17), 9.9e-7, 16, "1.0", True):
         yield f"epsilon {epsilon!r}", {"epsilon": epsilon if isinstance(epsilon, str | bool) else float(epsilon)}
-    shares = [name for name in ("own_one", "other_one", "own_chosen", "own_value") if name in base]
+    shares = [name for name in ("own_one", "other_one", "own_chosen", "own_value", "own_supported") if name in base]
     for name in shares:
         own = base[name]
         for changed in (own + 1, own - 1, own + 2**20, 0, -1, WHOLE, WHOLE - 1, float(own), str(own), None):
             yield f"{name} {changed!r}", {name: changed}
-    for name in ("n_values", "n_chosen"):
+    for name in ("n_values", "n_chosen", "order"):
         if name in base:
             for changed in (0, 1, 2, 6, 256, 257, len(labels) - 1, len(labels), float(base[name])):
                 yield f"{name} {changed!r}", {name: changed}

@@ -61,6 +61,8 @@ def fault_of(vector: Vector, line: str) -> str:
         return f"skipped: {answer['skipped']}"
     if vector.asked["do"] == "draw":
         return _fault_of_draws(vector, answer)
+    if vector.answers is not None:
+        return _fault_of_life(vector.answers, answer.get("answers"))
     if answer.get("accepted") is not vector.accepted:
         wanted, got = ("refused", "accepted")[:: -1 if vector.accepted else 1]
         return f"must be {wanted}, got {got if answer.get('accepted') is (not vector.accepted) else 'no verdict'}"
@@ -81,6 +83,13 @@ def _fault_of_draws(vector: Vector, answer: dict[str, Any]) -> str:
     pairs = enumerate(zip(reports, vector.reports, strict=True))
     wrong = [place for place, (got, due) in pairs if not _same(got, due)]
     return f"reports must be those of the library, got others at {len(wrong)} places, first {wrong[0]}" if wrong else ""
+
+
+def _fault_of_life(due: tuple[dict[str, Any], ...], got: object) -> str:
+    if not isinstance(got, list) or len(got) != len(due):
+        return "a life must have an answer for each step, got another answer"
+    wrong = [place for place, each in enumerate(due) if got[place] != each]
+    return f"steps must be answered as the library does, got others at {len(wrong)}, first {wrong[0]}" if wrong else ""
 
 
 def _same(got: object, due: float | str) -> bool:

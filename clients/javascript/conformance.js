@@ -2,11 +2,28 @@
 /** Answers the vectors of clients/conformance, a line of JSON each: `python -m clients.conformance javascript`. */
 
 import { readFileSync } from "node:fs";
-import { parseBundle, perturbBundle } from "../../examples/browser-client/optldp-bundles.js";
+import { parseBundle, reportLine } from "../../examples/browser-client/optldp-bundles.js";
+import { parseMemoised, reportRemembered } from "../../examples/browser-client/memoised.js";
 import { BUNDLE, parseTable, perturb, readJson, TableError } from "../../examples/browser-client/optldp-client.js";
+import { parsePanel, reportInPeriod } from "../../examples/browser-client/panel.js";
 
 /** A generator that has given all its words. */
 class Exhausted extends Error {}
+
+/** What stops a device in the middle. */
+class Crash extends Error {}
+
+/** Where a device keeps what it sent; it may be told to stop when that is written. */
+class Store extends Map {
+  fails = false;
+  getItem(key) {
+    return this.get(key) ?? null;
+  }
+  setItem(key, text) {
+    if (this.fails) throw new Crash();
+    this.set(key, text);
+  }
+}
 
 /** Puts the words in place of WebCrypto's; with none at all the generator fails. @type {(words: string[]) => void} */
 function script(words) {
@@ -29,10 +46,20 @@ function isBundle(document) {
   return file?.format === BUNDLE && file.kind !== "floor";
 }
 
+/** The way over time in a document, with what reports in one of its periods; null of all other documents.
+ * @type {(document: string) => Promise<{ way: any, report: (way: any, asked: any) => Promise<any> } | null>} */
+async function wayOf(document) {
+  if (!isBundle(document)) return null;
+  const { kind } = /** @type {any} */ (readJson(document));
+  if (kind === "panel") return { way: await parsePanel(document), report: reportInPeriod };
+  if (kind === "memoised") return { way: await parseMemoised(document), report: reportRemembered };
+  return null;
+}
+
 /** @type {(document: string) => Promise<object>} */
 async function verdict(document) {
   try {
-    await (isBundle(document) ? parseBundle(document) : parseTable(document));
+    (await wayOf(document)) ?? await (isBundle(document) ? parseBundle(document) : parseTable(document));
     return { accepted: true };
   } catch (error) {
     if (!(error instanceof TableError)) throw error;
@@ -44,7 +71,7 @@ async function verdict(document) {
 async function drawer(document) {
   if (isBundle(document)) {
     const bundle = await parseBundle(document);
-    return (value) => perturbBundle(bundle, value).report;
+    return (value) => reportLine(bundle, value);
   }
   const table = await parseTable(document);
   return (value) => perturb(table, value);
@@ -61,11 +88,35 @@ async function drawn(document, draws) {
   }
 }
 
+/** Reports in periods, with a state that is kept, put back, lost, or not written.
+ * @type {(document: string, user: string, steps: any[]) => Promise<object>} */
+async function lived(document, user, steps) {
+  const [{ way, report }, mark] = [/** @type {any} */ (await wayOf(document)), new Store()];
+  let [state, kept] = [new Store(), new Store()];
+  const answers = [];
+  for (const { period, value, words, first, crash } of steps) {
+    if (first === "keep") kept = new Store(state);
+    if (first === "restore") state = new Store(kept);
+    if (first === "lose") state = new Store();
+    [state.fails, mark.fails] = [crash === "state", crash === "mark"];
+    script(words);
+    try {
+      const sent = await report(way, { user, period, value, state, mark });
+      answers.push(crash === "report" ? { crashed: true } : { sent: sent?.report ?? null });
+    } catch (error) {
+      if (error instanceof Crash) answers.push({ crashed: true });
+      else if (error instanceof Exhausted) answers.push({ stopped: true });
+      else throw error;
+    }
+  }
+  return { answers };
+}
+
 const { subtle } = globalThis.crypto ?? (await import("node:crypto")).webcrypto;
 script([]);
 for (const line of readFileSync(0, "utf8").split("\n").slice(0, -1)) {
-  const { do: task, document, draws } = JSON.parse(line);
-  const tasks = { read: () => verdict(document), draw: () => drawn(document, draws) };
+  const { do: task, document, draws, user, steps } = JSON.parse(line);
+  const tasks = { read: () => verdict(document), draw: () => drawn(document, draws), live: () => lived(document, user, steps) };
   const answer = Object.hasOwn(tasks, task) ? await tasks[task]() : { skipped: `a task unknown to this client: ${task}` };
   process.stdout.write(JSON.stringify(answer) + "\n");
 }

@@ -7,17 +7,72 @@ import json
 import sys
 from typing import Any
 
-from optldp_client import Categories, Table, TableError, drawing, read_categories, read_table
+from optldp_client import Categories, Memoised, Panel, Table, TableError, drawing, read_categories, read_table, read_way
+
+Mechanism = Categories | Memoised | Panel | Table
 
 
-def read(document: str) -> Categories | Table:
-    """Read a file of either sort: bundles but the floor form are categories'."""
+def read(document: str) -> Mechanism:
+    """Read a file of any sort: bundles but the floor form and ways over time are categories'."""
     try:
         file = json.loads(document)
     except (ValueError, RecursionError):
         return read_table(document)  # which says why it is no JSON
     bundle = isinstance(file, dict) and file.get("format") == "optldp-bundle/1" and file.get("kind") != "floor"
-    return read_categories(document) if bundle else read_table(document)
+    way = bundle and file.get("kind") in ("panel", "memoised")
+    return read_way(document) if way else read_categories(document) if bundle else read_table(document)
+
+
+def script(words: list[str]) -> None:
+    """Put words in place of the secure generator; beyond them all are 0, with none at all it gives nothing."""
+    left, fills = io.BytesIO(b"".join(int(word, 16).to_bytes(8, "little") for word in words)), bool(words)
+    drawing.random_bytes = lambda size: left.read(size).ljust(size * fills, b"\0")
+
+
+class CrashError(Exception):
+    """What stops a device in the middle."""
+
+
+class Memory:
+    """A place of a device, which may be told to stop when it is written again, or at all."""
+
+    text: str | None = None
+    crashes = False
+
+    def __init__(self, begins: bool) -> None:
+        self.begins = begins  # whether there may be a first text in spite of that, as of a mark of nothing
+
+    def read(self) -> str | None:
+        """Return the text."""
+        return self.text
+
+    def write(self, text: str) -> None:
+        """Keep the text."""
+        if self.crashes and not (self.begins and self.text is None):
+            raise CrashError
+        self.text = text
+
+
+def lived(document: str, user: str, steps: list[dict[str, Any]]) -> dict[str, Any]:
+    """Report in periods, with a state that is kept, put back, lost, or not written."""
+    way, state, mark, kept, answers = read(document), Memory(begins=False), Memory(begins=True), None, []
+    assert isinstance(way, Memoised | Panel)
+    for step in steps:
+        first, crash = step.get("first"), step.get("crash")
+        if first == "keep":
+            kept = state.text
+        elif first in ("restore", "lose"):
+            state.text = kept if first == "restore" else None
+        script(step["words"])
+        state.crashes, mark.crashes = crash == "state", crash == "mark"
+        try:
+            sent = way.report(user, step["period"], step["value"], state, mark)
+            answers.append({"crashed": True} if crash == "report" else {"sent": sent})
+        except CrashError:
+            answers.append({"crashed": True})
+        except OSError:
+            answers.append({"stopped": True})
+    return {"answers": answers}
 
 
 def verdict(document: str) -> dict[str, Any]:
@@ -32,10 +87,9 @@ def verdict(document: str) -> dict[str, Any]:
 def drawn(document: str, draws: list[dict[str, Any]]) -> dict[str, Any]:
     """Draw by the words that are given; with none at all the generator gives nothing."""
     mechanism, reports = read(document), []
+    assert isinstance(mechanism, Categories | Table)
     for draw in draws:
-        left = io.BytesIO(b"".join(int(word, 16).to_bytes(8, "little") for word in draw["words"]))
-        fills = bool(draw["words"])
-        drawing.random_bytes = lambda size, left=left, fills=fills: left.read(size).ljust(size * fills, b"\0")
+        script(draw["words"])
         try:
             reports.append(mechanism.report(draw["value"]))
         except OSError:
@@ -49,6 +103,8 @@ for line in sys.stdin:
         answer = verdict(asked["document"])
     elif asked["do"] == "draw":
         answer = drawn(asked["document"], asked["draws"])
+    elif asked["do"] == "live":
+        answer = lived(asked["document"], asked["user"], asked["steps"])
     else:
         answer = {"skipped": f"a task unknown to this client: {asked['do']}"}
     sys.stdout.write(json.dumps(answer) + "\n")

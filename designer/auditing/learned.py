@@ -99,6 +99,7 @@ def parity_families(columns: Columns, which: np.ndarray) -> list[Family]:
             raw = np.ascontiguousarray(values).view(np.uint8).reshape(-1, 8)
             signs = 1 - 2 * np.unpackbits(raw, axis=1, bitorder="little").astype(np.float32)
             signs -= signs.mean(axis=0)
+            # A feature that never changes would divide zero by zero: its correlation is none.
             size = signs.std(axis=0) + 1e-9
             correlation = np.abs(np.triu(signs.T @ (signs * sides) / np.outer(size, size), 1))
             found.append(_parity(name, *map(int, np.unravel_index(np.argmax(correlation), correlation.shape))))

@@ -20,6 +20,7 @@ import numpy as np
 from ...mechanisms.errors import InputError
 from ...mechanisms.ledger import PeriodState
 from ...mechanisms.over_time.way import Way
+from ...mechanisms.spaces.interval import Interval
 from .bounds import certain_bound
 
 USERS = 2000
@@ -195,6 +196,5 @@ def _last(reports: Sequence[str | None]) -> str | None:
 
 def _two_values(way: Any) -> tuple[Any, Any]:
     """The lowest and the highest value of numbers, the first and the last category."""
-    made = way.mechanism
-    ends = getattr(made, "domain", None) or made.categories.labels
-    return ends[0], ends[-1]
+    values = way.values
+    return (values.low, values.high) if isinstance(values, Interval) else (values.labels[0], values.labels[-1])

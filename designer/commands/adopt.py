@@ -21,8 +21,8 @@ def adopt_command(
         typer.Argument(
             metavar="LAW",
             help="grr: randomised response. rappor: a bit for each category, symmetric (SUE). oue: optimised bits. "
-            "olh: local hashing by XXH32, as pure-ldp and multi-freq-ldpy have it. subset: subset selection, as "
-            "multi-freq-ldpy has it.",
+            "olh: local hashing by XXH32, as in pure-ldp and multi-freq-ldpy. subset: subset selection, as in "
+            "multi-freq-ldpy.",
         ),
     ],
     categories: Annotated[
@@ -32,12 +32,14 @@ def adopt_command(
     column: Annotated[
         str | None, typer.Option("--column", help="Column of the categories. Default: value, or the only one.")
     ] = None,
-    epsilon: Annotated[float | None, typer.Option("--epsilon", help="The budget that the reports were drawn at.")] = (
+    epsilon: Annotated[float | None, typer.Option("--epsilon", help="The budget at which the reports were drawn.")] = (
         None
     ),
     own: Annotated[
         float | None,
-        typer.Option("--own", help="Instead of --epsilon: probability of the own category (grr), or of its bit."),
+        typer.Option(
+            "--own", help="Instead of --epsilon: probability of the user's own category (grr), or of its bit."
+        ),
     ] = None,
     other: Annotated[
         float | None, typer.Option("--other", help="Beside --own, for rappor: probability of any other bit.")
@@ -53,11 +55,11 @@ def adopt_command(
             "bits, set, seeded, as those packages return them.",
         ),
     ] = None,
-    drawn_by: Annotated[str, typer.Option("--drawn-by", help="Who drew them; for people to read.")] = "",
+    drawn_by: Annotated[str, typer.Option("--drawn-by", help="Who drew them, as a note for readers.")] = "",
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Write down by which law others drew reports, as a mechanism to estimate from, marked as not drawn by us.
+    """Record the law by which others drew reports, as a mechanism for estimates, marked as not drawn by us.
 
     \b
     Example: optldp adopt grr --categories jobs.csv --epsilon 1 --drawn-by pure-ldp --out theirs.json

@@ -61,7 +61,7 @@ def advise_command(
     ] = None,
     of: Annotated[
         str | None,
-        typer.Option("--of", help="What is to be known best: mean or distribution; of categories frequencies."),
+        typer.Option("--of", help="Estimate to judge by: mean or distribution; for categories, frequencies."),
     ] = None,
     mechanisms: Annotated[
         list[str] | None,
@@ -81,7 +81,7 @@ def advise_command(
     drop_missing: DropMissing = False,
     as_json: Json = False,
 ) -> None:
-    """Say which mechanism and estimator will err least for so many users, by a race of simulations.
+    """Find the mechanism and estimator with the least error for so many users, by a race of simulations.
 
     \b
     Example: optldp advise survey.csv --column income --range 0 200000 --n 10000 --epsilon 1

@@ -43,9 +43,10 @@ def audit_command(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Draw from a sampler where it betrays most and bound its epsilon from below; exit code 1 if above the claim.
+    """Draw from a sampler where it reveals most, and bound its epsilon from below; the exit code is 1 if it is above
+    the claim.
 
-    Of a way over time one report is audited, then several periods: do changes show, and whose reports are whose?
+    For a way over time, one report is audited, then several periods: do changes show, and whose reports are whose?
 
     A COMMAND must spell its reports as docs/report-format.md says, too: otherwise exit code 1.
 
@@ -59,7 +60,6 @@ def audit_command(
     from ...mechanisms.files.bundle import read_unverified_mechanism
     from ...mechanisms.third_party.mark import require_ours
     from ..auditing.audit import audit
-    from ..auditing.over_time import audit_over_time
     from ..auditing.sources import DEFAULT_TIMEOUT
     from ..auditing.subjects.registry import sampler_of
     from .handlers.registry import kind_of
@@ -73,6 +73,10 @@ def audit_command(
     mechanism = read_unverified_mechanism(table)
     require_ours(mechanism, "audit")
     rng = None if seed is None else np.random.default_rng(seed)
+    over_time = kind_of(mechanism).over_time and sampler is None and seed is None
+    if over_time and mechanism.statistic is None:  # reports of several periods together, none of which comes again
+        _finish(str(table), None, {}, _audited_over_time(cast("Way", mechanism), confidence), as_json)
+        return
     with share_progress("audit") as update:
         found = audit(
             mechanism,
@@ -85,20 +89,31 @@ def audit_command(
             progress=update,
         )
     facts = {**asdict(found), "sampler": sampler, "simulated": rng is not None}
-    later = None
-    if kind_of(mechanism).over_time and sampler is None and seed is None:
-        with share_progress("audit over time") as update:
-            later = audit_over_time(
-                cast("Way", mechanism), confidence=confidence, progress=lambda share: update("several periods", share)
-            )
+    later = _audited_over_time(cast("Way", mechanism), confidence) if over_time else None
+    _finish(str(table), found, facts, later, as_json)
+
+
+def _audited_over_time(way: Way, confidence: float) -> OverTimeAudit:
+    from ..auditing.over_time import audit_over_time
+
+    with share_progress("audit over time") as update:
+        return audit_over_time(way, confidence=confidence, progress=lambda share: update("several periods", share))
+
+
+def _finish(
+    name: str, found: Audit | None, facts: dict[str, object], later: OverTimeAudit | None, as_json: bool
+) -> None:
+    """Print what was found of one report and of several periods, and exit by it."""
+    if later is not None:
         facts["over_time"] = asdict(later) | {"ok": later.ok}
     if as_json:
         print_json(facts)
     else:
-        print_facts(str(table), _rows(found, facts))
+        if found is not None:
+            print_facts(name, _rows(found, facts))
         if later is not None:
             print_facts("several periods, through a state", _over_time_rows(later))
-    if not found.ok or (later is not None and not later.ok):
+    if not all(one.ok for one in (found, later) if one is not None):
         raise typer.Exit(NOT_SO)
 
 

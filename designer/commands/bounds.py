@@ -36,7 +36,7 @@ SHOWS_PRIOR = "warning: the report shows the prior itself, and is as sensitive a
 @one_line_errors
 @takes_options
 def bounds_command(asked: BoundsOptions) -> None:
-    """Find the best that any mechanism can do at each budget, and how far from it each known one is.
+    """Find the least error of any mechanism at each budget, and how far each known mechanism is from it.
 
     \b
     Example: optldp bounds survey.csv --column income --range 0 200000 --epsilon 0.25:4:0.25 --out report.html
@@ -63,18 +63,24 @@ def bounds_command(asked: BoundsOptions) -> None:
     out = asked.out
     require_places(out, asked.results, force=asked.force)
     require_place(asked.plot, PLOTS, force=asked.force)
-    if out is not None:
+    for_paper = out is not None and out.suffix.lower() == ".tex"
+    if out is not None and not for_paper:
         require_report_tools()
         checked_users(asked.n)
     found, notes = _found(asked)
-    if out is not None:
+    if out is not None and for_paper:
+        from .output.latex import write_latex
+
+        told = _told(found, asked)
+        write_latex(out, [*told["rows"], *told["objectives"]])
+    elif out is not None:
         page = bounds_html(found, column=asked.column or "", command=asked.command(out), n=asked.n)
         with replacing(out) as part:
             part.write_text(page, "utf-8", errors="replace")
     for note in (*notes, *asked.objective_notes, *_of_pages(asked), *_complaints(found)):
         say(note)
     if out is not None:
-        say_wrote(out, "a page to read")
+        say_wrote(out, "a table for a paper" if for_paper else "a page to read")
     if asked.plot is not None:
         write_figure(found.plot(), asked.plot)
     if asked.results is not None:
@@ -176,6 +182,10 @@ def of_categories(asked: BoundsOptions) -> None:
     n, out, budgets = asked.n, asked.out, budget_numbers(asked.budgets, "--epsilon")
     if n is not None and n < 1:
         raise InputError(f"--n must be at least 1, got {n}")
+    if out is not None and out.suffix.lower() == ".tex":
+        raise InputError(
+            f"LaTeX is of numbers, got {str(out)!r} of categories: optldp compare --categorical --out x.tex"
+        )
     require_places(out, None, force=asked.force)
     if out is not None:
         require_report_tools()

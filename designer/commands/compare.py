@@ -11,6 +11,7 @@ import typer
 
 from ...mechanisms.errors import InputError
 from ..objectives.registry import in_words
+from .options.designs.features import OF_COLUMNS, FeaturesOptions
 from .options.designs.objective import PANEL, ObjectiveOptions
 from .options.shared import (
     EPSILONS,
@@ -55,11 +56,11 @@ if TYPE_CHECKING:
 
 NO_OPTIMUM = "note: there are too many categories to find the optimum, so no ratios: merge rare ones to see them"
 
-SUFFIXES = (".csv", ".parquet", ".json")
+SUFFIXES = (".csv", ".parquet", ".json", ".tex")
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions(ObjectiveOptions):
+class CompareOptions(FeaturesOptions, ObjectiveOptions):
     """What `optldp compare` may be asked."""
 
     epsilons: Annotated[list[str], EPSILONS]
@@ -68,7 +69,8 @@ class CompareOptions(ObjectiveOptions):
         list[str] | None,
         typer.Option(
             "--objective",
-            help=f"What to judge by; repeat for several: the first decides. Default: expected. There are {in_words()}",
+            help="Objective of the comparison; repeat for several: methods are chosen by the first. Default: "
+            f"expected. There are {in_words()}",
             rich_help_panel=PANEL,
         ),
     ] = None
@@ -77,7 +79,7 @@ class CompareOptions(ObjectiveOptions):
         list[Path] | None,
         typer.Option(
             "--table",
-            help="A table of your own, a proved file, as a row named after it; without --knots all is on its knots. "
+            help="Your own table, a proved file, as a row named after it; without --knots, all methods use its knots. "
             "Repeat for several.",
         ),
     ] = None
@@ -85,14 +87,21 @@ class CompareOptions(ObjectiveOptions):
         str | None,
         typer.Option(
             "--outputs",
-            help="How many outputs a table may have, a row each: 2,4,8 or bits:1,bits:2. What few bits cost.",
+            help="Numbers of outputs that a table may have, a row each: 2,4,8 or bits:1,bits:2. They show the "
+            "cost of short reports.",
         ),
     ] = None
     uniform_share: UniformShare = UNIFORM_SHARE
     tolerance: Tolerance = TOLERANCE
     categorical: Categorical = False
-    out: Annotated[Path | None, typer.Option("--out", help="Write the rows: .csv, .parquet or .json.")] = None
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the rows: .csv, .parquet, .json or .tex (LaTeX).")
+    ] = None
     plot: Plot = None
+    error: Annotated[
+        float | None,
+        typer.Option("--error", help="With --for: a standard error, whose people are counted."),
+    ] = None
     force: Force = False
     as_json: Json = False
 
@@ -120,6 +129,7 @@ def compare_command(asked: CompareOptions) -> None:
     Example: optldp compare --prior prior.csv --epsilon 0.5,1,2 --plot variances.svg
     Example: optldp compare --prior prior.csv --epsilon 1 --method ptt --method ptt:eta=1.5 --method ptt:eta=4
     Example: optldp compare survey.csv --column job --categorical --epsilon 1
+    Example: optldp compare survey.csv --for correlation --column x=0:20 --column y=0:80 --epsilon 1
     """
     from ...mechanisms.budget import check_epsilon
     from ...solvers.biased.error_program import check_users
@@ -134,6 +144,10 @@ def compare_command(asked: CompareOptions) -> None:
     if asked.n is not None:
         check_users(asked.n)
     epsilons = [check_epsilon(number) for text in asked.epsilons for number in budget_numbers(text, "--epsilon")]
+    if asked.for_text is not None:
+        _compare_features(epsilons, asked)
+        return
+    asked.refuse("for what one report of several columns is for, with --for", *OF_COLUMNS, "--error")
     if asked.categorical:
         asked.refuse_for_categories()
         labels, notes = read_categorical_prior(
@@ -215,6 +229,11 @@ def _write(rows: list[dict[str, Any]], out: Path | None) -> None:
 
         with replacing(out) as part:
             part.write_text(json_text({"rows": rows}) + "\n", "utf-8")
+        return
+    if out.suffix.lower() == ".tex":
+        from .output.latex import write_latex
+
+        write_latex(out, rows)
         return
     from ...estimators.reading.columns.number_cells import write_columns
 
@@ -319,5 +338,41 @@ def _compare_categories(
         "n times the expected squared error of all frequencies, its ratio to the optimum, n times a report's influence"
     )
     print_rows(title, ["method", "epsilon", "error", "ratio", "one_report"], cells)
+    if asked.out is not None:
+        typer.echo(f"rows: {asked.out}")
+
+
+def _compare_features(epsilons: list[float], asked: CompareOptions) -> None:
+    """Compare one report of several columns with split budgets and the other ways to collect it."""
+    from .handlers.rivals import rivals
+
+    asked.refuse(
+        "of no use to --for", "--column", "--prior", "--range", "--knots", "--method", "--table", "--outputs",
+        "--uniform-share", "--tolerance", "--objective", "--confidence", "--assume", "--assume-from", "--plot",
+        "--categorical", "--after",
+    )  # fmt: skip
+    if asked.data is None:
+        raise InputError("a comparison --for needs a survey, on which each way is judged, got none: name one")
+    rows: list[dict[str, Any]] = []
+    notes: list[str] = []
+    with task_progress("comparing", len(epsilons)) as update:
+        for epsilon in epsilons:
+            update(f"epsilon {epsilon:g}", False)
+            found, notes = rivals(
+                asked, asked.data, epsilon, users=asked.n, error=asked.error, clip=asked.clip,
+                drop_missing=asked.drop_missing, public=asked.public,
+            )  # fmt: skip
+            rows += found
+            update(f"epsilon {epsilon:g}", True)
+    for note in notes:
+        say(note)
+    _write(rows, asked.out)
+    if asked.as_json:
+        print_json({"rows": rows})
+        return
+    header = [name for name in rows[0] if name != "for"]
+    title = f"n times the variance of a {rows[0]['for']}, the number that errs most, and its ratio to the best"
+    cells = [[row["method"], *(number(row[name]) for name in header if name != "method")] for row in rows]
+    print_rows(title, ["method", *(name for name in header if name != "method")], cells)
     if asked.out is not None:
         typer.echo(f"rows: {asked.out}")

@@ -44,7 +44,7 @@ def count_command(asked: CountOptions) -> None:
 
         count_days(asked, daily)
         return
-    asked.refuse("for counts --by table,day", "--where", "--day-column")
+    asked.refuse("for counts --by table,day", "--where")
     files, out, piped = asked.files, asked.out, str(asked.out) == "-"
     if len(files) % 2:
         raise InputError(f"tables and reports must come in pairs, got {len(files)} files: TABLE REPORTS [...]")
@@ -109,7 +109,7 @@ class CountSqlOptions(DayOptions):
         bool,
         typer.Option(
             "--table/--no-table",
-            help="Ask for the column table of the reports, which tells reports of other tables; perturb writes it.",
+            help="Use the column table of the reports, which identifies their table; perturb writes it.",
         ),
     ] = True
     arrived: Annotated[
@@ -117,7 +117,8 @@ class CountSqlOptions(DayOptions):
         typer.Option(
             "--arrived",
             metavar="COLUMN",
-            help="With --by: column of the days on which reports came; those that came too late are counted apart.",
+            help="With --by: column of the days on which reports came; reports that came too late are counted "
+            "separately.",
         ),
     ] = None
     ids: Annotated[
@@ -131,7 +132,7 @@ class CountSqlOptions(DayOptions):
 @one_line_errors
 @takes_options
 def count_sql_command(asked: CountSqlOptions) -> None:
-    """Print one query that counts reports where they lie; what it answers, estimate --counts takes.
+    """Print one query that counts reports where they lie; estimate --counts takes its answer.
 
     \b
     Example: optldp count-sql mech.json --from idx --dialect duckdb

@@ -73,6 +73,7 @@ def estimate_command(asked: EstimateOptions) -> None:
     Example: optldp estimate mech.json this_year.csv --versus mech.json last_year.csv --key user
     Example: optldp estimate mech.json this_year.csv --versus mech.json last_year.csv --above 20
     Example: optldp estimate mech.json reports.csv --by region --simultaneous --out regions.csv
+    Example: optldp estimate mech.json reports.csv --by region --above 20
     Example: optldp estimate jobs.json reports.csv --weights weight --top 10
     Example: optldp estimate a.json a.csv b.json b.parquet --key user
     Example: optldp estimate mech.json may.csv mech.json june.csv --key user --rounds
@@ -202,7 +203,10 @@ def _tables_and_reports(asked: EstimateOptions) -> tuple[list[Path], list[Path]]
             f"tables and reports must come in pairs, got {len(files)} files: TABLE REPORTS [TABLE REPORTS ...], or "
             "tables alone and --counts"
         )
-    return files[::2], files[1::2]
+    reports = files[1::2]
+    if twice := [path for place, path in enumerate(reports) if path in reports[:place] and path != Path("-")]:
+        raise InputError(f"reports must be given once, got {str(twice[0])!r} twice: the same people would count double")
+    return files[::2], reports
 
 
 def _require_outputs(inputs: list[Path], *outputs: tuple[Path | None, tuple[str, ...]], force: bool) -> None:

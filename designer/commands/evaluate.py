@@ -30,10 +30,10 @@ USES_DATA = "note: what is printed is a function of the values of DATA, as sensi
 @one_line_errors
 @takes_options
 def evaluate_command(asked: EvaluateOptions) -> None:
-    """Say what a mechanism costs on other values than it was made for, beside a new design for these.
+    """Compare a mechanism's errors on new values with those of a new design for these values.
 
-    Levels and attributes are evaluated one by one; places, and categories of a promise of pairs, by the loss of one
-    report that their table was designed for.
+    Levels and attributes are evaluated one by one; places, and categories with a promise of pairs, are evaluated by the
+    loss for which their table was designed.
 
     \b
     Example: optldp evaluate mech.json --on next_year.csv --column income --n 20000

@@ -21,11 +21,11 @@ MOST_ROWS = 20
 @one_line_errors
 def ledger_command(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A state of perturb --state, or a ledger.")],
-    user: Annotated[str | None, typer.Option("--user", help="Tell of this user alone.")] = None,
+    user: Annotated[str | None, typer.Option("--user", help="Show only this user.")] = None,
     forget: Annotated[
         bool,
         typer.Option(
-            "--forget", help="Forget the reports of --user, or of all: they are sent no more; what was spent stays."
+            "--forget", help="Forget the reports of --user, or of all: they are never sent again; what was spent stays."
         ),
     ] = False,
     key: Annotated[

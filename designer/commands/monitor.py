@@ -31,19 +31,22 @@ MOST_DAYS = 31
 def monitor_command(
     table: Table,
     counts: Annotated[
-        list[Path], typer.Argument(metavar="COUNTS", help="Folders or files of counts by day; of several the fullest.")
+        list[Path],
+        typer.Argument(
+            metavar="COUNTS", help="Folders or files of counts by day; the fullest counts of a day are used."
+        ),
     ],
     plot: Plot = None,
     most_invalid: Annotated[
-        float, typer.Option("--most-invalid", help="Share of reports that may be none before that is said to be wrong.")
+        float, typer.Option("--most-invalid", help="Largest share of invalid reports that is still normal.")
     ] = MOST_INVALID,
     force: Force = False,
     allow_unproved: AllowUnproved = False,
     as_json: Json = False,
 ) -> None:
-    """Say whether counts by day fit the table, whether days differ or are missing, and how many reports are invalid.
+    """Check whether counts by day fit the table, whether days differ or are missing, and how many reports are invalid.
 
-    Exit code 1 says that something is wrong: what is, is told on stderr.
+    The exit code is 1 if something is wrong, and stderr says what.
 
     \b
     Example: optldp monitor mech.json counts/

@@ -12,6 +12,7 @@ from .output.output import facts_shown, one_line_errors, print_facts, print_json
 if TYPE_CHECKING:
     from ...mechanisms import TabulatedMechanism
     from ...mechanisms.documents.bundle import Bundle
+    from .handlers.kind import Kind, WrittenReports
 
 DROPPED = (
     "note: rows without a value have no report, which shows who has none: design --missing protect makes a mechanism "
@@ -38,8 +39,6 @@ def perturb_command(asked: PerturbOptions) -> None:
     """
     import numpy as np
 
-    from ...estimators.reading.columns.keyed import write_keyed_reports
-    from ...estimators.reading.columns.number_cells import write_columns
     from ...mechanisms import InputError, load_mechanism
     from ...mechanisms.third_party.mark import require_ours
     from .handlers.registry import kind_of
@@ -74,22 +73,8 @@ def perturb_command(asked: PerturbOptions) -> None:
     except BaseException:
         asked.forget()
         raise
-    columns = asked.with_round(written.columns) if written.columns else {}
-    if not columns:
-        pass  # block by block they are written already
-    elif not asked.beside:
-        write_columns(out, columns, kind.constants(columns))
-    else:
-        present = [asked.needed("--column")] if written.present is None else written.present
-        write_keyed_reports(
-            out,
-            columns,
-            data=data,
-            columns=present,
-            key=asked.key,
-            keep=asked.keep or (),
-            constants=kind.constants(columns),
-        )
+    if written.columns:  # block by block they are written already
+        _write(asked, kind, written)
     if again is not None:
         say(again)
     if asked.keep:
@@ -125,6 +110,28 @@ def perturb_command(asked: PerturbOptions) -> None:
         print_json(facts)
     else:
         print_facts("perturbed", facts_shown(facts))
+
+
+def _write(asked: PerturbOptions, kind: Kind, written: WrittenReports) -> None:
+    """Write reports into the file that was asked for, with what stands beside them."""
+    from ...estimators.reading.columns.keyed import write_keyed_reports
+    from ...estimators.reading.columns.number_cells import write_columns
+
+    present = [asked.needed("--column")] if written.present is None else written.present
+    columns = asked.with_round(written.columns, kind.mechanism, lambda: asked.users_of(present))
+    constants = kind.constants(columns)
+    if not asked.beside:
+        write_columns(asked.out, columns, constants)
+        return
+    write_keyed_reports(
+        asked.out,
+        columns,
+        data=asked.data,
+        columns=present,
+        key=asked.key,
+        keep=asked.keep or (),
+        constants=constants,
+    )
 
 
 def drawn_again(asked: PerturbOptions, mechanism: TabulatedMechanism | Bundle) -> str | None:

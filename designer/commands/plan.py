@@ -15,7 +15,7 @@ from ...mechanisms.errors import InputError, wired
 from ...mechanisms.option_grammar import name_asked
 from ..methods.options import told_method
 from ..objectives.registry import in_words
-from .options.designs.features import FeaturesOptions
+from .options.designs.features import OF_COLUMNS, FeaturesOptions
 from .options.designs.mixing import OPTIONS as MIXED
 from .options.designs.mixing import Mixing, MixingOptions
 from .options.designs.objective import PANEL, ObjectiveOptions
@@ -179,8 +179,7 @@ def plan_command(asked: PlanOptions) -> None:
     if asked.for_text is not None:
         _of_features(asked)
         return
-    for_several = ("--attribute", "--rank", "--response", "--group")
-    asked.refuse("for what one report of several columns is for, with --for", *for_several)
+    asked.refuse("for what one report of several columns is for, with --for", *OF_COLUMNS)
     mixing = asked.mixing(asked.n, asked.epsilon)
     if mixing is not None:
         asked.refuse("found by --central-epsilon and --n", "--error")
@@ -268,7 +267,7 @@ def _of_features(asked: PlanOptions) -> None:
     """A plan of what hangs together between columns: the people an error takes, or the error of so many."""
     from ...mechanisms import save_bundle
     from ..features import people_of
-    from .handlers.features import features_design, split_people
+    from .handlers.features import features_design, rounds_plan, split_people
 
     useless = ("--column", "--prior", "--range", "--of", "--objective", "--method", "--estimator", "--distance")
     asked.refuse("of no use to --for", *useless, "--knots", "--categorical", "--seed", "--confidence", *MIXED)
@@ -290,6 +289,7 @@ def _of_features(asked: PlanOptions) -> None:
         "epsilon": asked.epsilon,
         **people_of(made, asked.n, asked.error),
         **split,
+        **rounds_plan(asked, asked.data, asked.epsilon, asked.n, asked.error),
         "table": asked.out and str(asked.out),
     }
     if asked.as_json:

@@ -73,8 +73,8 @@ def show_command(
         bool,
         typer.Option(
             "--record",
-            help="Print a record instead, for a registry of deployments and for evaluators, as Markdown or by --json; "
-            "what the file does not know is left blank, and named.",
+            help="Print a record for a registry of deployments and for evaluators instead, as Markdown or by --json; "
+            "what is not in the file is left blank, and named.",
         ),
     ] = False,
     explain: Explain = False,
@@ -210,7 +210,7 @@ def verify_command(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Prove from a table's numbers that it keeps its promise; exit code 1 if it does not or cannot be proved.
+    """Prove from a table's numbers that it keeps its promise; the exit code is 1 if it does not or cannot be proved.
 
     Example: optldp verify --exact mech.json
     """

@@ -16,16 +16,19 @@ EXACT = ("lower_bound",)
 @one_line_errors
 def shuffle_command(
     table: Table,
-    n: Annotated[int, people("Honest users whose reports are mixed at a time; of a panel a period's.")],
+    n: Annotated[int, people("Honest users whose reports are mixed at a time; for a panel, those of a period.")],
     delta: Annotated[
         float, typer.Option("--delta", help="Probability with which epsilon may fail; well below 1 / N, such as 1e-6.")
     ],
     rounds: Annotated[
-        int, typer.Option("--times", min=1, help="Rounds in which every user reports anew: what all promise together.")
+        int,
+        typer.Option(
+            "--times", min=1, help="Rounds in which every user reports anew; the answer is what all promise together."
+        ),
     ] = 1,
     as_json: Json = False,
 ) -> None:
-    """Say what reports promise once they are mixed, without their senders' names, by someone whom users trust.
+    """Compute what reports promise once a trusted party has mixed them and removed their senders' names.
 
     \b
     Bounds from both sides: central_epsilon is kept, and lower_bound is not, by an attack. generic is what every

@@ -98,7 +98,7 @@ class TwoPhaseOptions(Options):
         str,
         typer.Option(
             "--method",
-            help=f"Mechanism of the second phase. Some may be told more, as "
+            help=f"Mechanism of the second phase. Some take settings, such as "
             f"aaa:intervals=8,window=12 is: {in_words()}.",
         ),
     ] = "optimal"
@@ -115,7 +115,7 @@ class TwoPhaseOptions(Options):
     ] = None
     n: Annotated[
         int | None,
-        people("People who would be asked in earnest: how far off may their population's mean be?"),
+        people("People who would really be asked: how far off may their population's mean be?"),
     ] = None
     seed: Seed = None
     drop_missing: DropMissing = False

@@ -4,5 +4,11 @@ from .design import people_of as people_of
 from .groups import design_groups as design_groups
 from .pilot import Pilot as Pilot
 from .regression import design_regression as design_regression
+from .slopes_in_two_rounds import TwoRounds as TwoRounds
+from .slopes_in_two_rounds import design_after as design_after
+from .slopes_in_two_rounds import two_rounds as two_rounds
+from .split import split_cells as split_cells
+from .split import split_groups as split_groups
+from .split import split_slopes as split_slopes
 from .split import split_variance as split_variance
 from .table import design_table as design_table

@@ -20,8 +20,9 @@ from .pilot import Pilot
 
 TARGETS = ("correlation", "covariance")
 
-HOPELESS = {"correlation": 0.5, "covariance": math.inf}
-"""A standard error beyond which reports say nothing."""
+HOPELESS = 0.5
+"""Standard error of a correlation beyond which reports say nothing; of a covariance by the product of both standard
+deviations."""
 
 UNIFORM_SHARE = 0.01
 """Mixed into the prior of a feature: a survey is not the population, and an exact prior costs twice where it is off."""
@@ -181,7 +182,7 @@ def _of_influence(
     )
     return FeaturesDesign(
         made, (target,), np.array([chosen.variance * scale**2]), np.array([open_variance]), np.array([off_low]),
-        np.array([off_high]), target, HOPELESS[target],
+        np.array([off_high]), target, HOPELESS * scale,
     )  # fmt: skip
 
 
@@ -284,7 +285,7 @@ def _of_moments(target: str, box: Box, epsilon: float) -> FeaturesDesign:
     none = np.zeros(1)
     return FeaturesDesign(
         made, (target,), np.array([found.value * scale**2]), np.array([float(opened.mean())]), none, none, target,
-        HOPELESS[target],
+        HOPELESS * (scale * LAW_SPREAD**2 if target == "covariance" else 1.0),
     )  # fmt: skip
 
 

@@ -48,8 +48,8 @@ class FeaturesDesign:
         Least and largest bias by clipping, measured on the pilot.
     target : str
         What the features are for.
-    hopeless : float
-        A standard error beyond which reports say nothing.
+    hopeless : float or (k,) ndarray of float
+        Standard errors beyond which reports say nothing.
 
     Example
     -------
@@ -68,7 +68,7 @@ class FeaturesDesign:
     bias_low: np.ndarray
     bias_high: np.ndarray
     target: str
-    hopeless: float = math.inf
+    hopeless: float | np.ndarray = math.inf
 
     def std_errors(self, people: int) -> np.ndarray:
         """Return the standard error (k,) of each number with so many people."""
@@ -190,10 +190,15 @@ of 0.68 with 10 people: it takes 19, or a larger epsilon
         }  # fmt: skip
     if people is None:
         return facts
-    found = float(made.std_errors(people).max())
-    if found > made.hopeless:
+    errors = made.std_errors(people)
+    far = errors / made.hopeless
+    if far.max() > 1:
+        worst = int(far.argmax())
+        limit = float(np.broadcast_to(made.hopeless, errors.shape)[worst])
+        needed = math.ceil(float((made.variances / np.square(made.hopeless)).max()) * (1 - 1e-12))
         raise InputError(
-            f"{made.target} must be told within {made.hopeless:.3g} to say anything, got a standard error of "
-            f"{found:.2g} with {people:,} people: it takes {made.people(made.hopeless):,}, or a larger epsilon"
+            f"{made.target} must be told within {limit:.3g} to say anything, got a standard error of "
+            f"{errors[worst]:.2g} with {people:,} people: it takes {needed:,}, or a larger epsilon"
         )
+    found = float(errors.max())
     return facts | {"error": found, "people": people, "worth_open_records": made.worth(people)}

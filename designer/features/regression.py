@@ -13,7 +13,7 @@ from ..priors.prior import Source
 from .association import CLIP, UNIFORM_SHARE, checked_pilot
 from .design import Box, FeaturesDesign, designed_table, feature_prior, whole_shares
 from .pilot import Pilot
-from .slopes_by_moments import slopes_by_moments
+from .slopes_by_moments import HOPELESS, slopes_by_moments
 
 MOST_COVARIATES = 8
 
@@ -87,6 +87,7 @@ def design_regression(
     z, weights = (known.records[:, order] - centres) / scales, known.weights
     start, residuals = _least_squares(z, weights, names)
     spread = math.sqrt(weights @ residuals**2)
+    # Residuals of a perfect fit are rounding, in units of the box, not spread.
     if spread < 1e-9:
         raise InputError(f"the survey's {response!r} must vary around the others' fit, got none that does")
     one = np.column_stack([np.ones(len(z)), z[:, :-1]])
@@ -131,7 +132,7 @@ def design_regression(
     }
     made = Features(ordered, features, epsilon, "regression", told)
     variances = (step**2 @ (np.array(noise) / shares)) * units**2
-    return FeaturesDesign(made, names, variances, opened, off_low, off_high, "regression")
+    return FeaturesDesign(made, names, variances, opened, off_low, off_high, "regression", HOPELESS * units)
 
 
 def _least_squares(z: np.ndarray, weights: np.ndarray, names: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:

@@ -22,7 +22,8 @@ OF_RESPONSE = 0.05
 """Share of the users who report the square of the response."""
 
 HOPELESS = 0.5
-"""Standard error of a slope, of columns scaled to [-1, 1], beyond which reports say nothing."""
+"""Standard error of a slope, of columns scaled to a variance of one or, without a survey, to [-1, 1], beyond which
+reports say nothing."""
 
 
 def slopes_by_moments(names: tuple[str, ...], box: Box, epsilon: float) -> FeaturesDesign:
@@ -49,16 +50,11 @@ def slopes_by_moments(names: tuple[str, ...], box: Box, epsilon: float) -> Featu
     d, columns = len(names), tuple(box)
     low, high = np.array(list(box.values())).T
     centres, scales = (low + high) / 2, (high - low) / 2
-    tables: dict[str, tuple[TabulatedMechanism, float]] = {}
     features, noise = [], []
-    for pair in moment_pairs(d):
-        alike = {1: "column", 2: "product"}[len(pair)] if len(set(pair)) == len(pair) else "square"
-        if alike not in tables:
-            tables[alike] = _even_table(alike, epsilon)
-        table, variance = tables[alike]
+    for pair, (table, variance) in zip(moment_pairs(d), moment_tables(d, epsilon), strict=True):
         features.append((" ".join(columns[place] for place in pair), _moment(pair, centres, scales), table))
         noise.append(variance)
-    slopes = [_law(d, mean, rho) for mean, rho in LAWS]
+    slopes = [law_of_moments(d, mean, rho) for mean, rho in LAWS]
     gradients = np.vstack([slopes_of(each, d).gradient for each in slopes]) / np.sqrt(len(LAWS))
     size, taken = len(features) - 1, gradients[:, :-1]
     best = best_rows(np.eye(size), np.array(noise[:-1]), np.zeros((size, size)), taken.T @ taken, 1).shares
@@ -80,8 +76,23 @@ def slopes_by_moments(names: tuple[str, ...], box: Box, epsilon: float) -> Featu
     none = np.zeros(d)
     return FeaturesDesign(
         made, names, by_law.mean(axis=0) * units**2, opened * units**2, none, none, "regression",
-        float(HOPELESS * units.max()),
+        HOPELESS * units,
     )  # fmt: skip
+
+
+def moment_tables(d: int, epsilon: float) -> list[tuple[TabulatedMechanism, float]]:
+    """Return the table of each of the moments of d covariates and a response, and the variance of one report.
+
+    Example
+    -------
+    >>> [round(variance, 1) for _, variance in moment_tables(1, 4.0)]
+    [1.1, 1.1, 0.7, 1.1, 0.7]
+    """
+    made = {alike: _even_table(alike, epsilon) for alike in ("column", "square", "product")}
+    alike = [
+        ("column" if len(pair) == 1 else "product" if len(set(pair)) == 2 else "square") for pair in moment_pairs(d)
+    ]
+    return [made[each] for each in alike]
 
 
 def _even_table(alike: str, epsilon: float) -> tuple[TabulatedMechanism, float]:
@@ -102,8 +113,14 @@ def _moment(pair: tuple[int, ...], centres: np.ndarray, scales: np.ndarray) -> Q
     return Quadratic(centres, scales, 0.0, linear, square)
 
 
-def _law(d: int, mean: float, rho: float) -> np.ndarray:
-    """The moments of a law, in the order of `moment_pairs`."""
+def law_of_moments(d: int, mean: float, rho: float) -> np.ndarray:
+    """Return the moments of a law of columns scaled to [-1, 1], in the order of `moment_pairs`.
+
+    Example
+    -------
+    >>> law_of_moments(1, 0.0, 0.0).round(3)
+    array([0.   , 0.   , 0.16 , 0.113, 0.16 ])
+    """
     covariance = LAW_SPREAD**2 * ((1 - rho) * np.eye(d + 1) + rho)
     slopes = np.full(d, np.sqrt(0.5 / (d * (1 + (d - 1) * rho))))
     covariance[-1, :-1] = covariance[:-1, -1] = covariance[:-1, :-1] @ slopes

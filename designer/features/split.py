@@ -1,12 +1,17 @@
-"""What everybody does: half the budget for each column, and the product of both reports."""
+"""What everybody does: the budget split over the columns, and estimates from the products of both reports."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from ...estimators.features.slopes import moment_pairs, slopes_of
+from ...mechanisms.categorical.oracle_choice import frequency_oracle
 from .association import CLIP, UNIFORM_SHARE, checked_pilot
 from .design import Box, designed_table, feature_prior
 from .pilot import Pilot
+from .slopes_by_moments import moment_tables
 
 
 def split_variance(
@@ -54,8 +59,111 @@ def split_variance(
         low, high = ((end - held.means[place]) / scale for end in ends)
         low, high = max(low, -clip), min(high, clip)
         values = np.clip(z[:, place], low, high)
-        table, _ = designed_table(feature_prior(values, held.weights, (low, high)), epsilon / 2, uniform_share)
-        # Between knots the second moment of a report lies on a line, as a value is rounded to one of them at random.
-        second *= np.interp(values, table.knots, table.knot_variances + table.knots**2)
+        second *= _second_moments(values, held.weights, (low, high), epsilon / 2, uniform_share)
         product *= values
     return float(held.weights @ second - (held.weights @ product) ** 2)
+
+
+def _second_moments(
+    values: np.ndarray, weights: np.ndarray, domain: tuple[float, float], epsilon: float, uniform_share: float
+) -> np.ndarray:
+    """The mean square (K,) of a report of each value, by the optimal table.
+
+    Between knots it lies on a line, as a value is rounded to one of them at random.
+    """
+    table, _ = designed_table(feature_prior(values, weights, domain), epsilon, uniform_share)
+    return np.interp(values, table.knots, table.knot_variances + table.knots**2)
+
+
+def split_slopes(response: str, box: Box, epsilon: float, pilot: Pilot) -> np.ndarray:
+    """Return n times the variance (d,) of slopes where users report one column, or two with half the budget each.
+
+    Each user is asked for one of the columns scaled to [-1, 1], its square, or two of the columns; the products of two
+    reports and the means of the others make the moments, and shares of the users are the best for the pilot.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> x, e = np.random.default_rng(1).normal(size=(2, 500)).clip(-3, 3)
+    >>> pilot = Pilot(("x", "y"), np.column_stack([x, x / 2 + e]))
+    >>> split_slopes("y", {"x": (-3, 3), "y": (-5, 5)}, 4.0, pilot).round(-2)
+    array([100.])
+    """
+    held = checked_pilot(pilot, box)
+    order = [*(place for place, name in enumerate(box) if name != response), list(box).index(response)]
+    low, high = np.array(list(box.values())).T[:, order]
+    unit = (high - low) / 2
+    z, d = (held.records[:, order] - (low + high) / 2) / unit, len(order) - 1
+    squares = [_second_moments(each, held.weights, (-1.0, 1.0), epsilon / 2, UNIFORM_SHARE) for each in z.T]
+    pairs = moment_pairs(d)
+    noise, moments = [], []
+    for pair, (_, alone) in zip(pairs, moment_tables(d, epsilon), strict=True):
+        values = np.prod(z[:, pair], axis=1)
+        moments.append(float(held.weights @ values))
+        two = len(set(pair)) == 2
+        noise.append(float(held.weights @ (squares[pair[0]] * squares[pair[1]])) - moments[-1] ** 2 if two else alone)
+    gradient = slopes_of(np.array(moments), d).gradient
+    # Each mean has users of its own: shares by the root of what a mean's noise adds to the slopes together.
+    costs = np.sqrt((gradient**2).sum(axis=0) * noise)
+    varied = gradient**2 @ (np.array(noise) * costs.sum() / np.where(costs > 0, costs, 1.0))
+    return varied * (unit[-1] / unit[:-1]) ** 2
+
+
+def split_groups(
+    groups: np.ndarray, values: np.ndarray, box: tuple[float, float], epsilon: float, *, clip: float = CLIP
+) -> np.ndarray:
+    """Return n times the variance (k,) of means of groups, half the budget for the group and half for the number.
+
+    The number is reported as how far it lies from the mean of all, cut as the groups' would be; groups' sizes and the
+    mean of all are taken for known.
+
+    Example
+    -------
+    >>> split_groups(np.arange(400) % 4, np.arange(400) % 7, (0, 6), 4.0).round(-1)
+    array([290., 290., 290., 290.])
+    """
+    k = int(groups.max()) + 1
+    sizes = np.bincount(groups, minlength=k) / groups.size
+    apart = values - values.mean()
+    means = np.bincount(groups, apart, minlength=k) / (sizes * groups.size)
+    reach = min(clip * float(np.std(apart)), max(box[1] - values.mean(), values.mean() - box[0]))
+    cut = np.clip(apart, -reach, reach)
+    weights = np.full(cut.size, 1 / cut.size)
+    second = _second_moments(cut, weights, (-reach, reach), epsilon / 2, UNIFORM_SHARE)
+    of_group = np.array([second[groups == g].mean() for g in range(k)])
+    first = np.array([cut[groups == g].mean() for g in range(k)])
+    # About the mean of the group g that is estimated: E (R - m_g)^2, of people of each group.
+    about = of_group - 2 * first * means[:, None] + means[:, None] ** 2
+    return (_decoder_squares(k, epsilon / 2) * about) @ sizes / sizes**2
+
+
+def _decoder_squares(k: int, epsilon: float) -> np.ndarray:
+    """Mean squares (k, k) of the unbiased indicator of each category, of people of each, by the best oracle."""
+    law, decoder = _law_and_decoder(k, epsilon)
+    return decoder**2 @ law
+
+
+def _law_and_decoder(k: int, epsilon: float) -> tuple[np.ndarray, np.ndarray]:
+    oracle = frequency_oracle(range(k), epsilon)
+    law = oracle.pmf(oracle.all_reports())
+    weighted = law.T / law.mean(axis=1)
+    return law, np.linalg.solve(weighted @ law, weighted)
+
+
+def split_cells(shape: Sequence[int], epsilon: float, shares: np.ndarray) -> np.ndarray:
+    """Return n times the variance of each cell, of the best joint fit to a report of each of two columns of labels.
+
+    Each column has half the budget, through the oracle that errs least on it. The fit is by least squares, weighted for
+    cells that are alike in size.
+
+    Example
+    -------
+    >>> round(float(split_cells((4, 5), 1.0, np.full(20, 0.05)).sum()))
+    1905
+    """
+    law = np.ones((1, 1))
+    for size in shape:
+        law = np.kron(law, _law_and_decoder(size, epsilon / 2)[0])
+    weighted = law.T / law.mean(axis=1)
+    decoder = np.linalg.solve(weighted @ law, weighted)
+    return decoder**2 @ (law @ shares) - shares**2

@@ -1,4 +1,4 @@
-"""The best table found of at most so many outputs, as a method: what a report of few bits costs, beside the optimum."""
+"""A method of `compare`: the best table found with at most so many outputs, which shows what short reports cost."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ def in_words() -> str:
     """
     *names, last = OBJECTIVES
     example = OBJECTIVES["robust"].example
-    first = f"{', '.join(names)} or {last}. Some are told more, as {example} is, the first without its key."
+    first = f"{', '.join(names)} or {last}. Some take settings, such as {example}; the first needs no key."
     each = (
         f"{name} is {entry.says}{': ' * bool(entry.options)}{', '.join(map(_told, entry.options))}."
         for name, entry in OBJECTIVES.items()

@@ -266,6 +266,7 @@ def minimax_knots(low: float, high: float, epsilon: float, *, excess: float = DE
     """
     if not excess > 0:
         raise InputError(f"excess must be positive, got {excess!r}: use a small share such as 1e-4")
+    # The trial only says how fast the gap falls: three digits are plenty.
     problem = Problem(Prior.even(as_knots(TRIAL_KNOTS, (low, high))), Pure(epsilon).epsilon, tolerance=1e-3)
     bound = WorstCase().bound(problem, WorstCase().solve(problem).multipliers)
     intervals = math.ceil((high - low) / (2 * math.sqrt(excess * bound)))

@@ -20,6 +20,7 @@ from .panel import panel_reports, panel_variance
 from .protocols import PROTOCOLS, longitudinal
 from .repeated import OF, Repeated
 from .rows import plan_rows
+from .tree import plan_tree, tells
 
 if TYPE_CHECKING:
     from ..priors.prior import Prior
@@ -31,6 +32,7 @@ NEARLY = 1.005
 """Standard deviations that differ by less, a percent of variances, are as good: then the simpler way is taken."""
 
 SENT = "which reports were sent"
+SIGNS = "the signs that it drew, its last sign, and how many changes it told"
 HISTORY = "its values until it reports, and the report"
 
 LIFE = "whatever a user's whole history, what is received is at most e^{epsilon:g} times likelier than under any other"
@@ -144,7 +146,7 @@ def plan_over_time(
     >>> from optldp.designer.over_time import Repeated, plan_over_time
     >>> ways = plan_over_time(Prior.even([-1.0, 0.0, 1.0]), 1.0, 10_000, Repeated(12, 1, answers="at-end"))
     >>> ways[0].way, sorted(way.way for way in ways[1:])
-    ('rows', ['directions', 'fresh', 'memoised', 'panel'])
+    ('tree', ['directions', 'fresh', 'memoised', 'panel', 'rows'])
     """
     check_epsilon(epsilon)
     check_users(n)
@@ -180,6 +182,8 @@ def _ways(noise: Noise, epsilon: float, n: int, asked: Repeated, half: float) ->
         "memoised": lambda: _memoised(noise, epsilon, n, asked),
         "rows": lambda: _rows(noise, epsilon, n, asked),
     }
+    if tells(asked):
+        ways["tree"] = lambda: _tree(noise, epsilon, n, asked)
     if asked.of == "average" or asked.delay == asked.periods - 1:  # an average is answered when the last one ends
         ways["directions"] = lambda: _directions(epsilon, n, asked, half)
     return ways
@@ -262,6 +266,11 @@ def _memoised(noise: Noise | FrequencyNoise, epsilon: float, n: int, asked: Repe
 def _rows(noise: Noise, epsilon: float, n: int, asked: Repeated) -> WayPlan:
     costs = plan_rows(noise, epsilon, asked).costs
     return _way("rows", costs, n, epsilon, LIFE.format(epsilon=epsilon), HISTORY, 1, made=True)
+
+
+def _tree(noise: Noise, epsilon: float, n: int, asked: Repeated) -> WayPlan:
+    made = plan_tree(noise, epsilon, asked)
+    return _way("tree", made.costs, n, epsilon, LIFE.format(epsilon=epsilon), SIGNS, made.reports, made=True)
 
 
 def _directions(epsilon: float, n: int, asked: Repeated, half: float) -> WayPlan:

@@ -16,7 +16,7 @@ from ...solvers.over_time import best_rows
 from ...solvers.over_time.on_time import OnTime, best_on_time
 from ...solvers.over_time.rows import candidate_rows
 from ..priors.prior import Prior
-from .noise import correlations
+from .noise import Noise, correlations
 
 if TYPE_CHECKING:
     from .noise import Noise
@@ -198,8 +198,6 @@ def _reported(
 
     Their values (m, N), scaled to [-1, 1], have chances (m, N), or else are as likely as another.
     """
-    from .noise import Noise
-
     knots = noise.prior.knots
     low, high = noise.prior.domain
     half = _half_range(noise)

@@ -117,6 +117,7 @@ def _linearised(
     second = np.diff(np.eye(size), min(2, size - 1), axis=0)
     smooth = penalty * second.T @ second
     level = np.full((size, size), 1.0 + np.trace(smooth))  # log densities that differ by a constant are the same
+    # A ridge too small to be seen keeps the inverse defined where reports tell next to nothing of a direction.
     inner = slope @ (n * ratio @ some.T) @ slope + smooth + level + 1e-9 * np.trace(smooth) * np.eye(size)
     outer = np.cumsum(slope @ np.linalg.inv(inner), axis=0)
     gain, offset = outer @ slope @ ratio, -outer @ smooth @ np.log(place)

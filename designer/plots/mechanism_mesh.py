@@ -22,6 +22,7 @@ from .scales import plain_number, plain_numbers, round_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
 
 MOST_DRAWN, LONGEST_NAME = 40, 24
 """Categories that a picture has at most; letters of a name."""
@@ -48,16 +49,26 @@ SPENT = 1e-6
 TICK_GAP = 0.16
 """Of two numbers beside the key of colours, as a share of it."""
 
+TWO_COLOURED = 0.95
+"""Share of cells at either end of the scale from which on its key has patches, not shades that nothing is drawn in."""
+
+BETWEEN = 1e-3
+"""Relative, of a ratio: nearer to an end of the scale it has the end's colour."""
+
+UNEVEN = "report (rows not to scale)"
+"""Beside reports that lie at one place, such as a point in the middle of a cell: to scale one would hide the other."""
+
 ENDLESS = "Some values never give some of the reports: the ratio of those is infinite, drawn as the largest finite one."
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """What a picture shows: reports upwards, each a row as high as any other, and values to the right."""
+    """What a picture shows: reports upwards, rows between edges, named or to scale, and values to the right."""
 
     ratios: np.ndarray
     floors: np.ndarray
-    names: list[str]
+    edges: np.ndarray
+    names: list[str] | None
     ends: np.ndarray
     key: str
     together: str
@@ -70,8 +81,9 @@ def heat_map(mechanism: TabulatedMechanism, ax: Axes | None = None) -> Axes:
     """Draw the table: values to the right, reports upwards, the darker, the more a value favours a report.
 
     A colour is a report's probability over its floor, the least probability of that report over all values, so that
-    what a value favours, its window, is plain. Every output has a row of the same height, from the lowest report to
-    the highest. The bars beside the rows are the floors; together they are the share of reports that say nothing.
+    what a value favours, its window, is plain. Both axes are to scale, and a row reaches half-way to the next report.
+    Only where two reports lie at one place all rows are equally high, and the axis says so. The bars beside the rows
+    are the floors; together they are the share of reports that say nothing.
 
     Parameters
     ----------
@@ -104,14 +116,18 @@ def heat_map(mechanism: TabulatedMechanism, ax: Axes | None = None) -> Axes:
     drawn = _some(used[np.argsort(places[used], kind="stable")])
     values = _some(np.arange(mechanism.knots.size))
     ratios, _ = over_floor(mechanism.probabilities[np.ix_(values, drawn)], floors[drawn])
-    names = [plain_number(float(f"{place:.3g}")) for place in places[drawn]]
+    to_scale = bool((np.diff(places[drawn]) > 0).all())
+    names = None if to_scale else [plain_number(float(f"{place:.3g}")) for place in places[drawn]]
+    rows = _edges(places[drawn] if to_scale else np.arange(float(drawn.size)))
     share = f"{100 * floors.sum():.3g}% in all"
     ends, kept = _edges(mechanism.knots[values]), _largest(most, floors)
-    _draw(axes, _Rows(ratios, floors[drawn], names, ends, KEY, share, *kept, mechanism.epsilon))
+    _draw(axes, _Rows(ratios, floors[drawn], rows, names, ends, KEY, share, *kept, mechanism.epsilon))
     axes.set_xlabel(axis_label("value", mechanism.units))
-    axes.set_ylabel(axis_label("report", mechanism.units))
+    axes.set_ylabel(axis_label("report" if to_scale else UNEVEN, mechanism.units))
     axes.locator_params(axis="x", nbins=5)
     plain_numbers(axes.xaxis)
+    if to_scale:
+        plain_numbers(axes.yaxis)
     n, m = mechanism.probabilities.shape
     name = shortened(mechanism.provenance.method, 32)
     add_title(axes, f"{literal(name)} mechanism, ε = {mechanism.epsilon:g}: {n} knots, {m} outputs")
@@ -209,7 +225,8 @@ def support_map(mechanism: CategoricalMechanism | KeyValueMechanism, ax: Axes | 
     whole = sent.verb is None and sent.law.shape[1] == floors.size
     share = f"{100 * floors.sum():.3g}% in all" if whole else f"up to {floors.max():.2g}"
     kept = _largest(shown[:size].max(axis=0), floors)
-    _draw(axes, _Rows(ratios[:size], floors, reports, np.arange(size + 1) - 0.5, key, share, *kept, mechanism.epsilon))
+    rows, columns = (np.arange(many + 1) - 0.5 for many in (floors.size, size))
+    _draw(axes, _Rows(ratios[:size], floors, rows, reports, columns, key, share, *kept, mechanism.epsilon))
     chosen = _spread(size)
     axes.set_xticks(chosen, [_short(names)[place] for place in chosen], rotation=30, ha="right", rotation_mode="anchor")
     axes.set_xlabel(what)
@@ -270,31 +287,49 @@ def _draw(axes: Axes, rows: _Rows) -> None:
     """Draw the rows, the floors beside them and the key of the colours."""
     from matplotlib.colors import LogNorm
 
-    many, figure = len(rows.names), axes.figure
-    top = rows.top
-    edges = np.arange(many + 1) - 0.5
+    figure, top = axes.figure, rows.top
     shown = np.where(np.isfinite(rows.ratios), rows.ratios, top).T
-    image = axes.pcolormesh(rows.ends, edges, shown, norm=LogNorm(1.0, top), cmap=COLORS, rasterized=True)
-    chosen = _spread(many)
-    axes.set_yticks(chosen, [rows.names[place] for place in chosen])
+    image = axes.pcolormesh(rows.ends, rows.edges, shown, norm=LogNorm(1.0, top), cmap=COLORS, rasterized=True)
+    if rows.names is not None:
+        chosen = _spread(len(rows.names))
+        axes.set_yticks(chosen, [rows.names[place] for place in chosen])
     strip = strip_beside(axes)
-    strip.stairs(rows.floors, edges, orientation="horizontal", fill=True, color=SHADE)
-    strip.stairs(rows.floors, edges, orientation="horizontal", color=GREY, linewidth=0.8)
+    strip.stairs(rows.floors, rows.edges, orientation="horizontal", fill=True, color=SHADE)
+    strip.stairs(rows.floors, rows.edges, orientation="horizontal", color=GREY, linewidth=0.8)
     strip.set_xlim(0.0, 1.1 * float(rows.floors.max()) or 1.0)
     strip.set_xticks([])
     strip.set_xlabel(f"floor,\n{rows.together}", fontsize=SMALL)
     keys: Any = [axes, strip]
     spent = math.isclose(math.log(top), rows.epsilon, rel_tol=SPENT)
-    bar = figure.colorbar(image, ax=keys, label=f"{rows.key}, at most eᵋ" if spent else rows.key, pad=0.02)
-    numbers = _numbers(top)
-    bar.set_ticks(numbers, labels=[plain_number(float(f"{number:.3g}")) for number in numbers])
+    label = f"{rows.key}, at most eᵋ" if spent else rows.key
+    inner = (shown > 1.0 + BETWEEN) & (shown < top * (1.0 - BETWEEN))
+    if top > 1.0 + BETWEEN and inner.mean() < 1.0 - TWO_COLOURED:
+        names = [plain_number(1.0), *["between"][: int(inner.any())], plain_number(float(f"{top:.3g}"))]
+        bar = figure.colorbar(_patches(len(names)), ax=keys, label=label, pad=0.02, aspect=8, shrink=0.4)
+        bar.set_ticks(range(len(names)), labels=names)
+        bar.ax.tick_params(length=0)
+    else:
+        bar = figure.colorbar(image, ax=keys, label=label, pad=0.02)
+        numbers = _numbers(top)
+        bar.set_ticks(numbers, labels=[plain_number(float(f"{number:.3g}")) for number in numbers])
     bar.minorticks_off()
     add_note(axes, ENDLESS if rows.endless else "")
+
+
+def _patches(many: int) -> ScalarMappable:
+    """Return a scale of so many colours, from the first to the last of those that are drawn."""
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import BoundaryNorm, ListedColormap
+
+    colours = ListedColormap(colormaps[COLORS](np.linspace(0.0, 1.0, many)))
+    return ScalarMappable(BoundaryNorm(np.arange(many + 1) - 0.5, many), colours)
 
 
 def _largest(most: np.ndarray, floors: np.ndarray) -> tuple[float, bool]:
     """The largest finite ratio of reports of these largest and least probabilities, and whether there are infinite."""
     finite = most[floors > 0] / floors[floors > 0]
+    # A scale of colours needs two ends, also where no row differs from another.
     return max(float(finite.max(initial=1.0)), 1.0 + 1e-9), bool((most[floors == 0] > 0).any())
 
 

@@ -207,6 +207,7 @@ def convergence(found: Trial, ink: Ink) -> Options:
 
     ends = {"lineStyle": {"color": ink.faint, "type": "dashed"}, "itemStyle": {"color": ink.faint}}
     truth = np.full(found.people.size, found.truth)
+    # An interval without length, of reports that leave no doubt, still needs an axis.
     spread = max(abs(found.high[-1] - found.low[-1]) * 8, 1e-12)
     step = 10.0 ** math.floor(math.log10(spread))
     return _frame(

@@ -73,6 +73,7 @@ class Explained(Bounds):
         """
         mixed = likelihood.mix(weights)
         score = likelihood.total * likelihood.gradient(mixed)
+        # The probabilities of one service's outputs sum to 1; those of several services' do not.
         if isinstance(likelihood, SumLikelihood) or abs(float(mixed.sum()) - 1.0) > 1e-6:
             information = likelihood.information(mixed)
         else:

@@ -17,6 +17,7 @@ from ..estimate import check_target
 from ..intervals import CONFIDENCE, Sample, bias_aware_reach, normal_quantile, pooled
 from ..means.mean import MeanEstimate
 from ..methods import Target
+from ..plots.counted_reports import counted_as
 from .decoders import Decoded, decode, trusted_prior
 from .designed import least_error, told_by
 
@@ -121,8 +122,6 @@ class BiasAwareMean(MeanEstimate):
 
     def plot(self, ax: Axes | None = None, *, units: str = "") -> Axes:  # pyright: ignore[reportIncompatibleMethodOverride] -- reports, not the interval
         """Draw what each report counts as against what it counted as before: `optldp.designer.plots.counted_as`."""
-        from ..plots.counted_reports import counted_as
-
         return counted_as(self, ax, units=units)
 
 

@@ -1,4 +1,4 @@
-"""Counting users in a work database: one integer code for each report, one or'ed code for each user."""
+"""Joins reports of several services by user, in a work database: each user's reports become one code."""
 
 from __future__ import annotations
 

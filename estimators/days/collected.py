@@ -25,6 +25,7 @@ from ..reading.columns.days import day_of
 from ..reading.columns.files import UNREADABLE_FILE, FilePath, column_position, connected, open_file, unreadable
 from ..reading.columns.number_cells import write_columns
 from ..reading.columns.other_table import TABLE, require_table
+from ..reading.columns.rows.skipped_rows import failing_rows
 from ..reading.columns.rows.written_rows import literal
 from ..reading.columns.simulated_columns import (
     BIT,
@@ -44,11 +45,12 @@ from ..reading.columns.simulated_columns import (
     is_marked,
     marked_column,
 )
+from .windows import window_folder
 
 STATE_FILE = "state.duckdb"
 """What is known, in the folder of the counts."""
 
-FORMAT = "optldp-days/1"
+FORMAT = "optldp-days/2"
 
 MEMORY_LIMIT = "1GB"
 """What duckdb may keep in memory; the rest is on disk."""
@@ -56,8 +58,13 @@ MEMORY_LIMIT = "1GB"
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS known (name VARCHAR PRIMARY KEY, said VARCHAR);
 CREATE TABLE IF NOT EXISTS ids (id VARCHAR, day VARCHAR, told UBIGINT);
-CREATE TABLE IF NOT EXISTS counts (made VARCHAR, day VARCHAR, state VARCHAR, output VARCHAR, supports BIGINT, n BIGINT);
+CREATE TABLE IF NOT EXISTS counts (
+    made VARCHAR, day VARCHAR, part VARCHAR, state VARCHAR, output VARCHAR, supports BIGINT, n BIGINT
+);
 """
+
+MOST_WINDOWS = 1000
+"""Each has a folder, with a file for each day."""
 
 SIMULATION = "whether the reports are of a simulation"
 
@@ -66,15 +73,18 @@ KNOWN, UNLIKE = "known", "unlike"
 
 EACH = f"""
 CREATE TEMP TABLE each AS
-SELECT id, many, output, told, CASE WHEN day < {{first}} THEN {{today}} ELSE day END AS day, CASE
+SELECT id, many, output, part, told, CASE WHEN day < {{first}} THEN {{today}} ELSE day END AS day, CASE
     WHEN differ OR before <> told THEN '{UNLIKE}'
     WHEN before IS NOT NULL THEN '{KNOWN}'
     WHEN day < {{first}} THEN '{LATE}'
     ELSE '{COUNTED}' END AS state
 FROM (
-    SELECT id, count(*) AS many, min(output) AS output, min(day) AS day, min(told) AS told,
+    SELECT id, count(*) AS many, min(output) AS output, min(day) AS day, min(part) AS part, min(told) AS told,
         min(told) <> max(told) AS differ
-    FROM (SELECT id, output, day, md5_number_lower(concat(output, '|', day)) AS told FROM batch WHERE id IS NOT NULL)
+    FROM (
+        SELECT id, output, day, part, md5_number_lower(concat(output, '|', day, '|', part)) AS told FROM batch
+        WHERE id IS NOT NULL
+    )
     GROUP BY id
 ) LEFT JOIN (SELECT id, told AS before FROM ids) USING (id)
 """
@@ -219,7 +229,6 @@ class DayCollector:
         path: FilePath,
         *,
         column: str = "report",
-        day_column: str = DAY,
         where: Sequence[str] = (),
         skip_invalid: bool = False,
         keep_first: bool = False,
@@ -230,8 +239,8 @@ class DayCollector:
         ----------
         path : path
             A file of reports as `perturb --day` writes them.
-        column, day_column : str
-            Columns of the reports and of their days, or of times, of which the day counts.
+        column : str
+            Of the reports.
         where : sequence of str
             As of `count_query`.
         skip_invalid, keep_first : bool
@@ -247,7 +256,9 @@ class DayCollector:
             relation, names = open_file(connection, path)
             named = column_of_reports(names, column)
             marked = marked_column(names, named, repr(str(path)))
-            cells = self._cells(relation, names, path, {"output": marked, "day": day_column, "id": REPORT_ID})
+            wanted = {"output": marked, "day": self.asked.day_column, "id": REPORT_ID}
+            wanted |= {} if self.asked.window is None else {"part": self.asked.window}
+            cells = self._cells(relation, names, path, wanted)
             chosen = self._chosen(relation, names, where)
             connection.execute("BEGIN TRANSACTION")
             try:
@@ -272,9 +283,9 @@ class DayCollector:
         """
         name = f"written with --min-batch {self.asked.min_batch}"  # with another one all days are written anew
         held = self.connection.execute("SELECT said FROM known WHERE name = ?", [name]).fetchall()
-        asked = "SELECT DISTINCT day FROM counts WHERE day >= ? ORDER BY day"
-        for (day,) in self.connection.execute(asked, [held[0][0] if held else ""]).fetchall():
-            self._write_day(day)
+        asked = "SELECT DISTINCT day, part FROM counts WHERE day >= ? ORDER BY ALL"
+        for day, part in self.connection.execute(asked, [held[0][0] if held else ""]).fetchall():
+            self._write_day(day, part)
         self.connection.execute("DELETE FROM known WHERE starts_with(name, 'written')")
         self.connection.execute("INSERT INTO known VALUES (?, ?)", [name, self.first_open])
 
@@ -295,12 +306,13 @@ class DayCollector:
         cells = []
         for name, column in wanted.items():
             position = column_position(names, column, f"column {column!r} of {place}")
-            cell = f"nullif(trim(CAST({quoted(relation.columns[position])} AS VARCHAR)), '')"
+            text = f"trim(CAST({quoted(relation.columns[position])} AS VARCHAR))"
+            cell = f"coalesce({text}, '')" if name == "part" else f"nullif({text}, '')"
             cells.append(f"{cell if name != 'day' else f'left({cell}, 10)'} AS {name}")
         made = "NULL"
         if TABLE in names:
             made = f"nullif(trim(CAST({quoted(relation.columns[list(names).index(TABLE)])} AS VARCHAR)), '')"
-        return ", ".join([*cells, f"{made} AS made"])
+        return ", ".join([*cells, *(["'' AS part"] * ("part" not in wanted)), f"{made} AS made"])
 
     def _count(self, where: str, *, skip_invalid: bool, keep_first: bool) -> Batch:
         connection = self.connection
@@ -334,8 +346,10 @@ class DayCollector:
                 f"{where} must hold reports of this mechanism, got {wrong} of what is none: correct them, or let "
                 "--skip-invalid count them apart"
             )
+        self._require_windows()
         found = Batch(self._in_state(COUNTED), self._in_state(KNOWN), self._in_state(LATE), wrong + lacking + unlike)
-        apart = f"SELECT day, state, NULL, 0, count(*) FROM each WHERE state IN ('{LATE}', '{INVALID}') GROUP BY ALL"
+        others = f"state IN ('{LATE}', '{INVALID}')"
+        apart = f"SELECT day, part, state, NULL, 0, count(*) FROM each WHERE {others} GROUP BY ALL"
         for query in (apart, self._new_counts()):
             connection.execute(f"INSERT INTO counts SELECT {literal(self.table)}, * FROM ({query})")
         new = f"state IN ('{COUNTED}', '{LATE}', '{INVALID}')"
@@ -349,11 +363,11 @@ class DayCollector:
         return self._number(f"SELECT count(*) FROM each WHERE state = '{state}'")
 
     def _new_counts(self) -> str:
-        rows = f"(SELECT day, output FROM each WHERE state = '{COUNTED}') AS fresh"
+        rows = f"(SELECT day, part, output FROM each WHERE state = '{COUNTED}') AS fresh"
         if self.bits is None:
-            return f"SELECT day, '{COUNTED}', output, 0, count(*) FROM {rows} GROUP BY day, output"
-        summed = support_query(rows, "output", self.bits, ", day")
-        return f"SELECT day, '{COUNTED}', CAST({BIT} AS VARCHAR), {SUPPORTS}, {USERS} FROM ({summed}) AS summed"
+            return f"SELECT day, part, '{COUNTED}', output, 0, count(*) FROM {rows} GROUP BY day, part, output"
+        summed = support_query(rows, "output", self.bits, ", day, part")
+        return f"SELECT day, part, '{COUNTED}', CAST({BIT} AS VARCHAR), {SUPPORTS}, {USERS} FROM ({summed}) AS summed"
 
     def _part_invalid(self) -> None:
         """Say of new reports that are none that they are."""
@@ -369,8 +383,6 @@ class DayCollector:
         )
 
     def _failing(self, texts: list[str]) -> list[int]:
-        from ..reading.columns.rows.skipped_rows import failing_rows
-
         try:
             self.parse(texts)
         except InputError:
@@ -389,6 +401,19 @@ class DayCollector:
             raise InputError(
                 f"{where} must be of days up to {self.today}, got {max(texts)}: count it on that day, or set the clock"
             )
+
+    def _require_windows(self) -> None:
+        """Refuse more windows than a folder is to hold, or one whose folder could have no name."""
+        if self.asked.window is None:
+            return
+        texts = self.connection.execute("SELECT part FROM counts UNION SELECT part FROM each").fetchall()
+        if len(texts) > MOST_WINDOWS:
+            raise InputError(
+                f"column {self.asked.window!r} must have at most {MOST_WINDOWS:,} windows, got {len(texts):,}: a "
+                "window is for many reports"
+            )
+        for (text,) in texts:
+            window_folder(self.asked.window, text)
 
     def _require_clock(self) -> None:
         last = self.connection.execute("SELECT said FROM known WHERE name = 'today'").fetchall()
@@ -420,6 +445,7 @@ class DayCollector:
             ("format", FORMAT, "the folder"),
             ("table", self.table, "the table"),
             ("late", str(self.asked.late), "--late"),
+            ("window", self.asked.window or "none", "the window of --by"),
         ]
 
     def _keep(self, name: str, said: str, what: str) -> None:
@@ -440,11 +466,10 @@ class DayCollector:
     def _number(self, query: str) -> int:
         return int(self.connection.execute(query).fetchall()[0][0])
 
-    def _write_day(self, day: str) -> None:
-        """Write one day: what is counted of it, or how many reports wait."""
-        rows = self.connection.execute(
-            "SELECT state, output, sum(supports), sum(n) FROM counts WHERE day = ? GROUP BY ALL ORDER BY ALL", [day]
-        ).fetchall()
+    def _write_day(self, day: str, part: str) -> None:
+        """Write one day, or a window of it: what is counted of it, or how many reports wait."""
+        asked = "SELECT state, output, sum(supports), sum(n) FROM counts WHERE day = ? AND part = ?"
+        rows = self.connection.execute(f"{asked} GROUP BY ALL ORDER BY ALL", [day, part]).fetchall()
         late = [row for row in rows if row[0] == LATE]
         told = [row for row in rows if row[0] != LATE]
         bits = self.bits is not None
@@ -459,6 +484,11 @@ class DayCollector:
             TABLE: np.full(len(rows), self.table, dtype=object),
             DAY: np.full(len(rows), day, dtype=object),
         }
+        folder = self.folder
+        if self.asked.window is not None:
+            columns[self.asked.window] = np.full(len(rows), part, dtype=object)
+            folder /= window_folder(self.asked.window, part)
+            folder.mkdir(exist_ok=True)
         outputs = [row[1] for row in rows]
         if bits:
             numbers = [NO_BIT if output is None else int(output) for output in outputs]
@@ -468,4 +498,4 @@ class DayCollector:
             columns[mark + OUTPUT] = np.array(["" if output is None else output for output in outputs], dtype=object)
         columns[USERS] = np.array([int(row[3]) for row in rows], dtype=np.int64)
         columns[STATE] = np.array([row[0] for row in rows], dtype=object)
-        write_columns(self.folder / f"{day}.csv", columns)
+        write_columns(folder / f"{day}.csv", columns)

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 
 from ...mechanisms.errors import InputError
@@ -36,6 +37,9 @@ from ..reading.columns.simulated_columns import (
 
 SUFFIXES = (".csv", ".parquet")
 """Files of a folder that are read."""
+
+Key = tuple[str, str, bool, str]
+"""Table, day, whether reports came too late, window."""
 
 STATES = (COUNTED, INVALID, WAITING, LATE)
 
@@ -97,8 +101,9 @@ class DayCounts:
 
     Attributes
     ----------
-    days : dict of (table, day, late) to Day
-        Reports that came too late stand apart, under the day on which they came; a table that is not named is "".
+    days : dict of (table, day, late, window) to Day
+        Reports that came too late stand apart, under the day on which they came; a table that is not named is "", and
+        so is the window of counts that are not parted further.
     simulated : bool
         Whether the reports are those of a simulation.
     where : str
@@ -117,14 +122,14 @@ class DayCounts:
     ((datetime.date(2026, 5, 1),), array([9]))
     """
 
-    days: Mapping[tuple[str, str, bool], Day]
+    days: Mapping[Key, Day]
     simulated: bool
     where: str
 
     @cached_property
     def tables(self) -> tuple[str, ...]:
         """The tables that reports were counted of, in the order of their names."""
-        return tuple(sorted({table for table, _, _ in self.days}))
+        return tuple(sorted({table for table, *_ in self.days}))
 
     def require(self, tables: Collection[str]) -> None:
         """Raise InputError for reports of other tables; those that name none are taken as they are."""
@@ -133,7 +138,7 @@ class DayCounts:
 
     def dates(self, table: str) -> tuple[date, ...]:
         """Return the days that there are counts of, in their order."""
-        names = {day for name, day, late in self.days if name in (table, "") and not late}
+        names = {day for name, day, late, _ in self.days if name in (table, "") and not late}
         return tuple(date.fromisoformat(day) for day in sorted(names))
 
     def missing(self, table: str) -> tuple[date, ...]:
@@ -148,7 +153,7 @@ class DayCounts:
         """Return how many reports are in these states, on one day or on all."""
         return sum(
             found.of(*states)
-            for (name, of, _), found in self.days.items()
+            for (name, of, *_), found in self.days.items()
             if name in (table, "") and (day is None or of == day.isoformat())
         )
 
@@ -159,7 +164,7 @@ class DayCounts:
         """
         chosen = [
             found
-            for (name, of, late), found in self.days.items()
+            for (name, of, late, _), found in self.days.items()
             if name in (table, "") and not late and (day is None or of == day.isoformat())
         ]
         bits = {found.of_bits for found in chosen if found.of(COUNTED)}
@@ -206,14 +211,22 @@ def load_days(paths: Sequence[FilePath]) -> DayCounts:
     """
     files = [file for path in paths for file in _files(Path(path))]
     where = " and ".join(repr(str(path)) for path in paths[:3])
-    found: dict[tuple[str, str, bool], Day] = {}
-    marks = set()
-    for file in files:
-        days, simulated = _read(file)
-        marks.add(simulated)
-        for key, day in days.items():
-            if key not in found or day.fullness > found[key].fullness:
-                found[key] = day
+    found: dict[Key, Day] = {}
+    marks, parted = set(), {}
+    with connected() as connection:
+        for file in files:
+            days, simulated, window = _read(connection, file)
+            marks.add(simulated)
+            parted.setdefault(window, str(file))
+            for key, day in days.items():
+                if key not in found or day.fullness > found[key].fullness:
+                    found[key] = day
+    if len(parted) > 1:
+        (window, one), (other, another) = list(parted.items())[:2]
+        raise InputError(
+            f"counts must be parted alike, got {another!r} by {other or 'day alone'} beside {one!r} by "
+            f"{window or 'day alone'}: what counts twice cannot be told"
+        )
     if len(marks) > 1:
         raise InputError(f"{where} must all be of reports in earnest, or all of a simulation, got both: part them")
     return DayCounts(found, True in marks, where)
@@ -222,15 +235,20 @@ def load_days(paths: Sequence[FilePath]) -> DayCounts:
 def _files(path: Path) -> Iterable[Path]:
     if not path.is_dir():
         return [path]
-    files = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES)
+    there = [*path.iterdir(), *(file for part in path.glob("*=*") if part.is_dir() for file in part.iterdir())]
+    files = sorted(file for file in there if file.suffix.lower() in SUFFIXES)
     if not files:
         raise InputError(f"a folder of counts must hold files .csv or .parquet, got none in {str(path)!r}")
     return files
 
 
-def _read(file: Path) -> tuple[dict[tuple[str, str, bool], Day], bool]:
-    """The counts of one file, and whether they are of a simulation."""
-    names = {name.lower(): name for name in columns_of(file)}
+def _read(connection: duckdb.DuckDBPyConnection, file: Path) -> tuple[dict[Key, Day], bool, str]:
+    """The counts of one file, whether they are of a simulation, and the column that parts days, "" for none."""
+    try:
+        relation, there = open_file(connection, file)
+    except UNREADABLE_FILE as error:
+        raise unreadable(file, error) from None
+    names = {name.lower(): name for name in there}
     simulated = SIMULATED + OUTPUT in names or SIMULATED + BIT in names
     mark = SIMULATED if simulated else ""
     bits = mark + BIT in names
@@ -240,15 +258,17 @@ def _read(file: Path) -> tuple[dict[tuple[str, str, bool], Day], bool]:
             f"{str(file)!r} must hold counts by day, got no column {lacking[0]!r} among "
             f"{listed(list(names.values()))}: count anew by optldp count-sql --by table,day"
         )
-    columns = [*wanted, TABLE] if TABLE in names else wanted
+    windows = [name for name in names if name not in (*wanted, TABLE)]
+    if len(windows) > 1:
+        raise InputError(f"{str(file)!r} must part days by one column at most, got {listed(windows)}: leave one out")
+    columns = [*wanted, *windows, *([TABLE] if TABLE in names else [])]
     try:
-        with connected() as connection:
-            relation, there = open_file(connection, file)
-            cells = [f"CAST({quoted(relation.columns[there.index(names[name])])} AS VARCHAR)" for name in columns]
-            rows = relation.project(", ".join(f"{cell} AS c{i}" for i, cell in enumerate(cells))).fetchall()
+        cells = [f"CAST({quoted(relation.columns[there.index(names[name])])} AS VARCHAR)" for name in columns]
+        rows = relation.project(", ".join(f"{cell} AS c{i}" for i, cell in enumerate(cells))).fetchall()
     except UNREADABLE_FILE as error:
         raise unreadable(file, error) from None
-    days: dict[tuple[str, str, bool], list[DayRow]] = {}
+    days: dict[Key, list[DayRow]] = {}
+    window = windows[0] if windows else ""
     for place, row in enumerate(rows, 1):
         told = dict(zip(columns, (str(cell).strip() if cell is not None else "" for cell in row), strict=True))
         day, state = told[DAY][:10], told[STATE]
@@ -261,9 +281,9 @@ def _read(file: Path) -> tuple[dict[tuple[str, str, bool], Day], bool]:
         output = told[mark + (BIT if bits else OUTPUT)].removesuffix(".0")
         supports = _whole(told[mark + SUPPORTS]) or 0 if bits else 0
         if users:
-            key = (told.get(TABLE, ""), day, state == LATE)
+            key = (told.get(TABLE, ""), day, state == LATE, told[window] if window else "")
             days.setdefault(key, []).append(DayRow(output, supports, users, state))
-    return {key: Day(tuple(of), bits) for key, of in days.items()}, simulated
+    return {key: Day(tuple(of), bits) for key, of in days.items()}, simulated, window
 
 
 def _whole(text: str) -> int | None:

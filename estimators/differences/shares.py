@@ -20,7 +20,7 @@ from ..intervals import CONFIDENCE, Interval, check_confidence
 from ..methods import Target
 from .tally import Tally
 
-REFUSED = "a difference of shares is of tables of numbers and users of equal weights: leave --above out"
+REFUSED = "the shares above a value of groups are of tables of numbers and users of equal weights: leave --above out"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,17 +122,18 @@ def estimate_share_difference(
     >>> found.first.value > found.second.value, found.high - found.low > found.shortest_possible() > 0.08
     (True, True)
     """
-    (one, of_one), (other, of_other) = _share(_counted(first), above), _share(_counted(second), above)
+    one, of_one = share_above(counted(first), above, "the first")
+    other, of_other = share_above(counted(second), above, "the second")
     return DifferenceOfShares(one, other, DifferenceAbove(of_one, of_other, above), one.n + other.n, one.method)
 
 
-def _share(counts: ReportCounts, above: float) -> tuple[NumberEstimate, AffinePairs]:
-    """Return the share above a limit, and what the reports say of all numbers."""
+def share_above(counts: ReportCounts, above: float, name: str) -> tuple[NumberEstimate, AffinePairs]:
+    """Return the share above a limit in one group, and what its reports say of all numbers; InputError as above."""
     fit = estimate_distribution(counts)
     if not isinstance(fit.explained, AffinePairs):
         raise InputError(
-            f"a difference of shares is of users who reported once each, 20 at least on each side, got "
-            f"{counts.n_users} of one: take more, or the difference of means"
+            f"the share above a value is of users who reported once each, 20 at least in each group, got "
+            f"{counts.n_users} of {name}: take more, or means"
         )
     knots = fit.explained.points
     if not knots[0] <= above < knots[-1]:
@@ -143,7 +144,8 @@ def _share(counts: ReportCounts, above: float) -> tuple[NumberEstimate, AffinePa
     return fit.probability_above(above), fit.explained
 
 
-def _counted(counts: ReportCounts | Tally) -> ReportCounts:
+def counted(counts: ReportCounts | Tally) -> ReportCounts:
+    """Return a group's counts of reports; InputError where its users have weights or report other things."""
     if isinstance(counts, ReportCounts):
         return counts
     if not counts.alike:

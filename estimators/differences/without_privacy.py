@@ -9,6 +9,7 @@ import numpy as np
 from ...mechanisms.errors import InputError
 from ..counting.counts import ReportCounts
 from ..estimate import Estimate
+from ..frequencies.consistency import norm_sub
 from ..intervals import CONFIDENCE, normal_quantile
 from .value_scatter import value_variance
 
@@ -66,8 +67,6 @@ def ratio_to_no_privacy(
     if estimate.target == "users":
         return None
     if np.ndim(estimate.value):
-        from ..frequencies.consistency import norm_sub
-
         place = norm_sub(estimate.value)
         std_error = float(np.sqrt(np.sum(np.square(estimate.std_error))))
         return ratio_to(std_error, math.sqrt(max(float(place @ (1.0 - place)), 0.0) / estimate.n))

@@ -36,11 +36,16 @@ TOLD_APART = 0.75
 NEAR = 1e-9
 """Places closer than this share of the domain are one."""
 
+NARROW = 1e-6
+"""Share of the domain up to which a component's cell is a value alone: a density puts nothing there. A table for a
+share has two knots that close where it cuts, and the first cell is such where that is the least value."""
+
 
 def places_of_atoms(grid: InputGrid, promises: Sequence[Promise] = ()) -> Components:
     """Return the grid with zero, the ends and the round values of its domain as places that may have a mass.
 
-    Of tables that promise privacy by distance, which take their knots alone, only those that are the grid's points.
+    A grid of few components has none but those whose cells are `NARROW`. Of tables that promise privacy by distance,
+    which take their knots alone, only those that are the grid's points.
 
     Example
     -------
@@ -48,19 +53,24 @@ def places_of_atoms(grid: InputGrid, promises: Sequence[Promise] = ()) -> Compon
     array([ 0.,  5., 10., 15., 20., 25., 30., 35., 40., 45., 50.])
     """
     low, high = float(grid.edges[0]), float(grid.edges[-1])
-    if grid.size < FEWEST_COMPONENTS:
-        return Components(grid, np.empty(0), np.empty(0))
-    special = [low, high, *([0.0] if low < 0.0 < high else [])]
-    rounded = _round_values(low, high)
-    apart = np.abs(rounded[:, None] - np.array(special)).min(axis=1) > NEAR * (high - low)
-    rounded = rounded[apart]
+    special, rounded = np.empty(0), np.empty(0)
+    if grid.size >= FEWEST_COMPONENTS:
+        special, rounded = np.array([low, high, *([0.0] if low < 0.0 < high else [])]), _round_values(low, high)
+    narrow = grid.points[np.diff(grid.edges) <= NARROW * (high - low)]
+    special = np.concatenate([special, narrow[_apart(narrow, special) > NARROW * (high - low)]])
+    rounded = rounded[_apart(rounded, special) > NEAR * (high - low)]
     places = np.concatenate([special, rounded])
     chances = np.concatenate(
-        [np.full(len(special), CHANCE), np.full(rounded.size, min(CHANCE, ROUND / max(1, rounded.size)))]
+        [np.full(special.size, CHANCE), np.full(rounded.size, min(CHANCE, ROUND / max(1, rounded.size)))]
     )
     kept = np.isin(places, grid.points) | all(promise.holds_between_knots for promise in promises)
     order = np.flatnonzero(kept)[np.argsort(places[kept])]
     return Components(grid, places[order], chances[order])
+
+
+def _apart(places: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """How far each place is from the nearest of others; infinitely from none."""
+    return np.abs(places[:, None] - others).min(axis=1, initial=np.inf)
 
 
 def deposits(grid: InputGrid, places: np.ndarray) -> np.ndarray:

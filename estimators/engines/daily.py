@@ -22,7 +22,9 @@ from ..reading.columns.simulated_columns import (
     LATE,
     NO_BIT,
     OUTPUT,
+    REPORT,
     REPORT_ID,
+    SIMULATED,
     STATE,
     SUPPORTS,
     USERS,
@@ -34,7 +36,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BY = (f"{TABLE},{DAY}", DAY)
-"""What counts can be parted by."""
+"""What counts can be parted by, before a column of windows."""
+
+OWN_COLUMNS = (TABLE, DAY, REPORT_ID, REPORT, OUTPUT, BIT, SUPPORTS, USERS, STATE)
+"""Names that mean something else in counts than a window."""
 
 LATE_DAYS, MIN_BATCH = 3, 100
 """Days for which a day stays open, and reports from which on a group is told, unless others are asked for."""
@@ -59,11 +64,15 @@ class Daily:
         under that day, apart.
     ids : bool
         Whether reports have ids, in the column report_id; without them nothing tells copies.
+    window : str, optional
+        Any public column, by whose cells, as text, the counts of a day are parted further.
+    day_column : str
+        The column of days; of another one than day, which may hold times, the day counts.
 
     Raises
     ------
     InputError
-        Other numbers, or a day that is none.
+        Other numbers, a day that is none, or a window that counts have another column for.
     """
 
     late: int = LATE_DAYS
@@ -71,12 +80,18 @@ class Daily:
     today: str | None = None
     arrived: str | None = None
     ids: bool = True
+    window: str | None = None
+    day_column: str = DAY
 
     def __post_init__(self) -> None:
         if not 0 <= self.late <= MOST_DAYS:
             raise InputError(f"--late must be from 0 to {MOST_DAYS} days, got {self.late}")
         if self.min_batch < 1:
             raise InputError(f"--min-batch must be at least 1, got {self.min_batch}: 1 holds nothing back")
+        if self.window is not None and self.window.lower().removeprefix(SIMULATED) in OWN_COLUMNS:
+            raise InputError(
+                f"a window of --by must be a column beside {', '.join(OWN_COLUMNS)}, got {self.window!r:.60}"
+            )
         if self.today is not None:
             day_of(self.today)
 
@@ -103,6 +118,7 @@ class Daily:
         [('2026-05-01', 3, 2, 'counted')]
         """
         groups = [TABLE, DAY] if table else [DAY]
+        groups += [] if self.window is None else [self.window]
         each = self._each(relation, column, where, groups)
         told = ", ".join(map(quoted, groups))
         if bits is None:
@@ -132,7 +148,9 @@ class Daily:
 
     def _each(self, relation: str, column: str, where: str, groups: Sequence[str]) -> str:
         """SQL of each report once, with its state; copies that differ are no report."""
-        day, cell = f"CAST({quoted(DAY)} AS VARCHAR)", quoted(column)
+        day, cell = f"CAST({quoted(self.day_column)} AS VARCHAR)", quoted(column)
+        if self.day_column != DAY:
+            day = f"SUBSTRING({day}, 1, 10)"
         last = f"'{self.today}'" if self.today else _text("CURRENT_DATE")
         back = f"'{day_of(self.today) - timedelta(self.late)}'" if self.today else _back("CURRENT_DATE", self.late)
         window = f"{day} >= {back} AND SUBSTRING({day}, 1, 10) <= {last}"
@@ -144,10 +162,12 @@ class Daily:
             day = f"CASE WHEN {late} THEN {arrived} ELSE {day} END"
         rows = [f"{cell} AS output", f"{day} AS day", f"CASE WHEN {late} THEN 1 ELSE 0 END AS late"]
         rows += [f"{quoted(TABLE)} AS of_table"] * (TABLE in groups)
+        rows += [] if self.window is None else [f"CAST({quoted(self.window)} AS VARCHAR) AS of_window"]
         rows += [f"{quoted(REPORT_ID)} AS id"] * self.ids
         source = f"SELECT {', '.join(rows)} FROM {relation} WHERE {window}" + (f" AND {where}" if where else "")
         lacks = "output IS NULL OR LENGTH(day) <> 10"
         named = f", of_table AS {quoted(TABLE)}" if TABLE in groups else ""
+        named += "" if self.window is None else f", of_window AS {quoted(self.window)}"
         if not self.ids:
             state = f"CASE WHEN {lacks} THEN '{INVALID}' WHEN late = 1 THEN '{LATE}' ELSE '{COUNTED}' END"
             sound = f"CASE WHEN {lacks} THEN NULL ELSE output END"
@@ -155,7 +175,7 @@ class Daily:
                 f"SELECT {sound} AS {quoted(OUTPUT)}{named}, SUBSTRING(day, 1, 10) AS {quoted(DAY)}, {state} AS state, "
                 f"1 AS many FROM ({source}) AS rows_read"
             )
-        told = ["output", "day", *(["of_table"] if TABLE in groups else [])]
+        told = ["output", "day", *(["of_table"] * (TABLE in groups)), *(["of_window"] * (self.window is not None))]
         least = ", ".join(f"MIN({name}) AS {name}" for name in told)
         differ = " OR ".join(f"MIN({name}) <> MAX({name})" for name in told)
         once = (

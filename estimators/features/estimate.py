@@ -82,12 +82,15 @@ class FeatureMeans:
         All reports.
     formulas : tuple
         Of the features.
+    box : tuple of (low, high)
+        Of the columns.
     """
 
     value: np.ndarray
     variance: np.ndarray
     n: int
     formulas: tuple[Formula, ...]
+    box: tuple[tuple[float, float], ...]
 
 
 def feature_means(mechanism: Features, reports: ArrayLike) -> FeatureMeans:
@@ -103,7 +106,8 @@ def feature_means(mechanism: Features, reports: ArrayLike) -> FeatureMeans:
             )
         found = estimate_mean(count(each.mechanism, mine))
         value[place], variance[place] = found.value, float(found.std_error) ** 2
-    return FeatureMeans(value, variance, len(checked), tuple(each.formula for each in mechanism.features))
+    formulas = tuple(each.formula for each in mechanism.features)
+    return FeatureMeans(value, variance, len(checked), formulas, tuple(mechanism.columns.values()))
 
 
 def estimate_features(mechanism: Features, reports: ArrayLike, *, confidence: float = CONFIDENCE) -> FeaturesEstimate:
@@ -149,20 +153,24 @@ def _regression(told: Mapping[str, Any], means: FeatureMeans, confidence: float)
     """The pilot's slopes and one step of Newton from them, by the means of their scores.
 
     The step is by the pilot's matrix, whose own error multiplies the step: (A0 S - I)(b - b0), of relative size
-    2 / sqrt(records) a coefficient. It is added to the noise.
+    2 / sqrt(records) a coefficient, or as the first of two rounds tells. It is added to the noise.
     """
     if told.get("way") == "moments":
         return _slopes_by_moments(told, means, confidence)
-    step, start, records = (np.array(told[name], dtype=float) for name in ("step", "slopes", "pilot_records"))
+    step, start = (np.array(told[name], dtype=float) for name in ("step", "slopes"))
     moved = step @ means.value
-    second = np.abs(step) @ np.abs(means.value) * 2 / math.sqrt(records)
+    if told.get("way") == "rounds":
+        second = np.sqrt(np.square(told["pilot_error"]) @ moved**2)
+    else:
+        second = np.abs(step) @ np.abs(means.value) * 2 / math.sqrt(told["pilot_records"])
     error = np.sqrt(step**2 @ means.variance + second**2)
     off_low, off_high = (np.array(told[name]) for name in ("bias_low", "bias_high"))
     plain = normal_interval(start + moved, error, confidence, -math.inf, math.inf)
     worth = np.floor(np.array(told["open_variance"]) / error**2).astype(int)
     return FeaturesEstimate(
         tuple(told["names"]), start + moved, error, plain.low - off_high, plain.high - off_low,
-        "winsorised score", means.n, worth, off_low, off_high,
+        "winsorised score, two rounds" if told.get("way") == "rounds" else "winsorised score", means.n, worth, off_low,
+        off_high,
     )  # fmt: skip
 
 
@@ -281,14 +289,19 @@ def _covariance_by_moments(told: Mapping[str, Any], means: FeatureMeans, confide
 
 
 def _group_means(told: Mapping[str, Any], means: FeatureMeans, confidence: float) -> FeaturesEstimate:
-    """The means of groups by sums and sizes; the interval is Fieller's, moved by what clipping takes off and adds."""
+    """The means of groups by sums and sizes; the interval is Fieller's, moved by what clipping takes off and adds.
+
+    A mean is one of values within the box, so that no end lies beyond it, whatever Fieller's are.
+    """
+    within = means.box[1]
     signs = np.array([formula.signs for formula in means.formulas if isinstance(formula, Signs) and formula.reach])
     mean, error, low, high = group_means(told, signs, means.value, means.variance, confidence)
     off_low, off_high = (np.array(told[name]) for name in ("bias_low", "bias_high"))
     clipped = bool(off_low.any() or off_high.any())
     worth = np.floor(np.array(told["open_variance"]) / error**2).astype(int)
     return FeaturesEstimate(
-        tuple(told["names"]), mean, error, low - off_high, high - off_low,
+        tuple(told["names"]), np.clip(mean, *within), error, np.clip(low - off_high, *within),
+        np.clip(high - off_low, *within),
         f"{'winsorised ' if clipped else ''}signs, fieller", means.n, worth, off_low, off_high,
     )  # fmt: skip
 

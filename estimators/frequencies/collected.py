@@ -5,6 +5,7 @@ Bits are summed, as hardly any two reports of many bits are alike; other reports
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -34,6 +35,8 @@ from ..reading.columns.table_column import of_table
 from ..reading.columns.work_database import work_database
 from .category_counts import CategoryCounts
 from .support_counts import SupportCounts
+
+_BYTE = re.compile("[0-9a-f]{2}")
 
 MEMORY_LIMIT = "256MB"
 """What duckdb may keep in memory."""
@@ -141,27 +144,39 @@ def collect_lazily(
 
 
 def _bits_lazily(nw: Any, mechanism: CategoricalMechanism, rows: Any, bits: WrittenBits) -> SupportCounts:
-    unused = PIECE * bits.pieces - bits.many
-    last = "|".join(f"{byte:02x}" for byte in range(0, 256, 2**unused))
-    sound = f"^[0-9a-f]{{{2 * bits.pieces - 2}}}({last})$"
-    text = nw.col(OUTPUT)
-    sums = [
-        text.str.slice(i // 4, 1)
-        .is_in([d for d in "0123456789abcdef" if int(d, 16) & (8 >> i % 4)])
-        .cast(nw.Int64)
-        .sum()
-        for i in range(bits.many)
-    ]
-    total = int(fetched(rows.select(nw.len().alias(USERS)))[USERS][0])
-    told = fetched(
-        rows.filter(text.str.contains(sound)).select(
-            nw.len().alias(USERS), *(each.alias(f"b{i}") for i, each in enumerate(sums))
-        )
+    """Equal pieces of a place are counted, in one query, and bits summed here of what is left: there are few pieces.
+
+    What a text has after its last piece is one more: of reports it is empty.
+    """
+    text, width = nw.col(OUTPUT), bits.width
+    cut = [text.str.slice(width * place, width).alias("piece") for place in range(bits.pieces + 1)]
+    parts = [rows.select(nw.lit(place).alias("place"), piece) for place, piece in enumerate(cut)]
+    most = bits.pieces * 2**PIECE + 1
+    found = nw.concat(parts, how="vertical").group_by("place", "piece").agg(nw.len().alias(USERS)).head(most + 1)
+    told = fetched(found)
+    pieces = told["piece"].tolist()
+    place, users = np.ma.getdata(told["place"]).astype(int), np.ma.getdata(told[USERS]).astype(np.int64)
+    held, ends = place < bits.pieces, place == bits.pieces
+    sound = np.array([isinstance(piece, str) and _BYTE.fullmatch(piece) is not None for piece in pieces], dtype=bool)
+    octets = np.array(
+        [int(piece, 16) if fine else 0 for piece, fine in zip(pieces, sound, strict=True)], dtype=np.uint8
     )
-    many = int(told[USERS][0])
-    if many < total:
-        raise InputError(_none_of(total - many, "the frame"))
-    return SupportCounts(mechanism, np.array([int(told[f"b{i}"][0] or 0) for i in range(bits.many)]), many)
+    unused = PIECE * bits.pieces - bits.many
+    sound &= held & ((place < bits.pieces - 1) | (octets % 2**unused == 0))
+    sound |= ends & np.array([piece == "" for piece in pieces], dtype=bool)
+    if place.size > most or not sound.all():
+        raise InputError(_none_of(_unsound_of(nw, rows, bits), "the frame"))
+    supports = np.zeros((bits.pieces, PIECE), dtype=np.int64)
+    np.add.at(supports, place[held], np.unpackbits(octets[held][:, None], axis=1) * users[held][:, None])
+    return SupportCounts(mechanism, supports.ravel()[: bits.many], int(users[ends].sum()))
+
+
+def _unsound_of(nw: Any, rows: Any, bits: WrittenBits) -> int:
+    """Return how many rows are no report."""
+    last = "|".join(f"{byte:02x}" for byte in range(0, 256, 2 ** (PIECE * bits.pieces - bits.many)))
+    report = nw.col(OUTPUT).str.contains(f"^[0-9a-f]{{{bits.width * (bits.pieces - 1)}}}({last})$")
+    told = [fetched(some.select(nw.len().alias(USERS)))[USERS][0] for some in (rows, rows.filter(report))]
+    return int(told[0]) - int(told[1])
 
 
 def _columns_lazily(nw: Any, mechanism: CategoricalMechanism, rows: Any, names: Sequence[str]) -> SupportCounts:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .law_test import LEVEL
-from .parts import parts_of
+from .tested_counts import parts_of
 
 
 @dataclass(frozen=True)

@@ -137,6 +137,7 @@ def _drawn_beyond(deviance: float, expected: np.ndarray, counts: np.ndarray) -> 
     while drawn < most and beyond < ENOUGH:
         tables = rng.multinomial(total, law, min(each, most - drawn))
         found = 2.0 * xlogy(tables, tables / (total * law)).sum(axis=1)
+        # A drawn table like the one observed has its deviance but for the order of sums: it is as far out.
         drawn, beyond = drawn + len(tables), beyond + int(np.count_nonzero(found >= deviance * (1 - 1e-12)))
         each = min(2 * each, max(1, AT_ONCE // law.size))
     return (1 + beyond) / (1 + drawn)

@@ -31,6 +31,7 @@ from ...mechanisms.compact_tables.floor_and_windows import expanded
 from ...mechanisms.display.display import Shown
 from ...mechanisms.display.summary import Dots, Told
 from ...mechanisms.errors import InputError
+from ...mechanisms.features import Features
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
 from ...mechanisms.over_time.way import Way
 from ...mechanisms.table.table import TabulatedMechanism
@@ -140,10 +141,13 @@ def influence(mechanism: Any, estimator: Any = None, *, winsorise: float | None 
     | pairs | `estimate_key_means`, means, at an estimate | (s - m h) n / N, s and h what it adds to sum and number |
     | way over time | as of its mechanism | of one period, n those who report in it |
     | attributes | `estimate_attribute_means` | d / k times the decoded report, of those who report the attribute |
+    | features by a pilot | `estimate_features` | the step of its feature times the decoded report, over its share |
+    | other features | the mean of each | the decoded report over the feature's share |
 
-    For pairs' means it is of first order, at the estimate that is given and before its clipping; all others hold
-    exactly, at any data.  For fits see `fitted_influence`; means over several services, and those of levels in the
-    clear, have their `one_report`.
+    For pairs' means it is of first order, at the estimate that is given and before its clipping, and of first order for
+    several features, whose users are a little more or fewer by a poisoner's choice; all others hold exactly, at any
+    data. For fits see `fitted_influence`; means over several services, and those of levels in the clear, have their
+    `one_report`.
 
     Parameters
     ----------
@@ -232,8 +236,8 @@ def _of_categories(made: CategoricalMechanism, estimator: Any, winsorise: float 
 @_found.register
 def _of_way(way: Way, estimator: Any, winsorise: float | None) -> Influence:
     """Of an estimate of one period, from the reports in it."""
-    if way.remembers == "values":
-        raise InputError(f"influence is known of reports of one period, got {way.kind}, which are of whole histories")
+    if way.remembers in ("values", "signs"):
+        raise InputError(f"influence is known of reports of one period, got {way.kind}, which are of several")
     return _found(way.mechanism, estimator, winsorise)
 
 
@@ -265,6 +269,27 @@ def _of_attributes(made: AttributeSampling, estimator: Any, winsorise: float | N
         share, errors = estimator.n / n, estimator.std_error
     lowest, highest = ends.T / share
     return Influence(made.attributes, lowest, highest, ends[:, 1] - ends[:, 0], n, errors)
+
+
+@_found.register
+def _of_features(made: Features, estimator: Any, winsorise: float | None) -> Influence:
+    _refuse_winsorising(made, winsorise)
+    if estimator is not None:
+        raise InputError("influence of features takes no estimator: leave it out")
+    ends = np.array([[extreme.value for extreme in mean_decoder(each.mechanism).extremes] for each in made.features])
+    several = len(made.features) > 1
+    widths = np.array([table.knots[-1] - table.knots[0] for table in (each.mechanism for each in made.features)])
+    lowest, highest = ends.T / made.shares
+    names = tuple(each.name for each in made.features)
+    if made.target in ("correlation", "covariance") and made.told["way"] == "influence":
+        names, step = (made.target,), np.array([[float(made.told["scale"])]])
+    elif "step" in made.told:
+        names, step = tuple(made.told["names"]), np.array(made.told["step"], dtype=float)
+    else:
+        return Influence(names, lowest, highest, ends[:, 1] - ends[:, 0], first_order=several)
+    # A report is of one feature: the one that moves a number most.
+    moves = np.sort(np.stack([step * lowest, step * highest]), axis=0)
+    return Influence(names, moves[0].min(axis=1), moves[1].max(axis=1), np.abs(step) @ widths, first_order=several)
 
 
 def _require(estimator: Any, name: str, kind: type) -> None:

@@ -79,14 +79,14 @@ export const ORACLES = {
     keys: ["n_values", "own_value"],
     read(members, size, epsilon) {
       const [g, own] = [asCount("n_values", members.n_values, 2n, 256n), asShare(members.own_value)];
-      const field = fieldOf(g);
+      const field = fieldOf("n_values", g);
       const other = (WHOLE - own) / BigInt(g - 1);
       const fits = other * BigInt(g - 1) + own === WHOLE && other < own;
       if (!fits) refuse(`own_value must leave ${g - 1} smaller equal shares of 2^53, got ${own}`);
       proveRatio(own, other, epsilon);
       let digits = 1;
       while (g ** digits < size) digits++;
-      const seeds = (g ** digits - 1) / (g - 1);
+      const seeds = pointsOf(g, digits);
       const [mine, share] = [Number(own), Number(other)];
       return {
         reports: String(g),
@@ -96,6 +96,34 @@ export const ORACLES = {
           const over = words.take(53) - mine;
           const step = over < 0 ? 0 : 1 + (over - (over % share)) / share;
           return seed * g + ((hashOf(field, g, digits, seed, code) + step) % g);
+        },
+      };
+    },
+  },
+  "projective-geometry": {
+    keys: ["order", "own_supported"],
+    read(members, size, epsilon) {
+      const [q, own] = [asCount("order", members.order, 2n, 256n), asShare(members.own_supported)];
+      const field = fieldOf("order", q);
+      let length = 2;
+      while (pointsOf(q, length) < size) length++;
+      const [n, m] = [length, length - 1].map((each) => pointsOf(q, each));
+      if (!(own * BigInt(n) > WHOLE * BigInt(m))) refuse(`own_supported must be more than ${m}/${n} of 2^53, got ${own}`);
+      proveRatio(own * BigInt(n - m), (WHOLE - own) * BigInt(m), epsilon);
+      const mine = Number(own);
+      return {
+        reports: String(q),
+        many: n,
+        draw(code, words) {
+          const supported = words.take(53) < mine;
+          const [on, off] = [uniformBelow(m, words), uniformBelow(n - m, words)];
+          const every = Array.from({ length: length - 1 }, (_, i) => Math.floor(off / q ** (length - 2 - i)) % q);
+          const [vector, category] = [supported ? pointOf(q, length - 1, on) : every, pointOf(q, length, code)];
+          const first = category.indexOf(1);
+          vector.splice(first, 0, 0);
+          const wanted = supported ? 0 : 1;
+          vector[first] = solve(q, (entry) => field.add(inner(field, category, vector), entry) === wanted);
+          return numberOfPoint(field, q, vector);
         },
       };
     },
@@ -204,12 +232,12 @@ const POLYNOMIALS = {
 
 /** @typedef {{ add: (a: number, b: number) => number, times: (a: number, b: number) => number }} Field */
 
-/** The field of g elements, numbered as docs/bundle-format.md says. @type {(g: number) => Field} */
-function fieldOf(g) {
+/** The field of g elements, numbered as docs/bundle-format.md says. @type {(name: string, g: number) => Field} */
+function fieldOf(name, g) {
   let p = 2;
   while (g % p !== 0) p++;
   const tail = POLYNOMIALS[g] ?? [0];
-  if (p ** tail.length !== g) refuse(`n_values must be a power of a prime, got ${g}`);
+  if (p ** tail.length !== g) refuse(`${name} must be a power of a prime, got ${g}`);
   /** @type {(a: number) => number[]} */
   const digits = (a) => tail.map((_, i) => Math.floor(a / p ** i) % p);
   /** @type {(parts: number[]) => number} */
@@ -237,14 +265,37 @@ function fieldOf(g) {
 /** The hash of a category under a seed. @type {(field: Field, g: number, d: number, seed: number, code: number) =>
  * number} */
 function hashOf(field, g, d, seed, code) {
-  let [free, start] = [0, 0]; // the seeds before those with so many free coefficients behind their one
-  while (free + 1 < d && start + g ** free <= seed) start += g ** free++;
-  const rest = seed - start;
-  let sum = 0;
-  for (let i = 0; i < d; i++) {
-    const place = d - 1 - i;
-    const factor = place > free ? 0 : place === free ? 1 : Math.floor(rest / g ** place) % g;
-    sum = field.add(sum, field.times(factor, Math.floor(code / g ** i) % g));
-  }
-  return sum;
+  const digits = Array.from({ length: d }, (_, i) => Math.floor(code / g ** i) % g);
+  return inner(field, pointOf(g, d, seed), digits);
 }
+
+/** How many vectors over q elements have a one as the first entry that is not zero. @type {(q: number, length: number) =>
+ * number} */
+const pointsOf = (q, length) => (q ** length - 1) / (q - 1);
+
+/** The vector of a point's number: zeros, its one, and entries that are free. @type {(q: number, length: number,
+ * number: number) => number[]} */
+function pointOf(q, length, number) {
+  let [free, start] = [0, 0]; // the points before those with so many free entries behind their one
+  while (free + 1 < length && start + q ** free <= number) start += q ** free++;
+  const rest = number - start;
+  return Array.from({ length }, (_, i) => {
+    const place = length - 1 - i;
+    return place > free ? 0 : place === free ? 1 : Math.floor(rest / q ** place) % q;
+  });
+}
+
+/** The number of the point on the line of a vector, which is not zero. @type {(field: Field, q: number, vector: number[])
+ * => number} */
+function numberOfPoint(field, q, vector) {
+  const first = vector.findIndex((entry) => entry !== 0);
+  const inverse = solve(q, (entry) => field.times(entry, vector[first]) === 1);
+  const rest = vector.slice(first + 1);
+  return pointsOf(q, rest.length) + rest.reduce((sum, entry) => sum * q + field.times(inverse, entry), 0);
+}
+
+/** @type {(field: Field, a: number[], b: number[]) => number} */
+const inner = (field, a, b) => a.reduce((sum, entry, i) => field.add(sum, field.times(entry, b[i])), 0);
+
+/** The element for which something holds. @type {(q: number, holds: (entry: number) => boolean) => number} */
+const solve = (q, holds) => Array.from({ length: q }, (_, entry) => entry).find(holds) ?? 0;

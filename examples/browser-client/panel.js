@@ -42,6 +42,8 @@ import { asCount } from "./oracles.js";
  * @property {number} lost Until this period another copy may have sent reports.
  * @property {number[] | null} turns Where the device drew them.
  * @property {Record<string, string[]>} reports The cells sent, by period.
+ * @property {Record<string, string>} [draws] Of values that are remembered: the cell of each by its place, the offset of
+ *   rounding and the last place.
  */
 
 const KEYS = ["format", "kind", "mechanism", "periods", "reports", "epsilon", "salt", "shares", "span"];
@@ -59,29 +61,45 @@ const insides = new WeakMap();
  * @type {(text: string) => Promise<Panel>}
  */
 export async function parsePanel(text) {
-  if (text.length > LARGEST_TEXT) refuse(`a bundle must be at most ${LARGEST_TEXT} characters, got ${text.length}`);
-  const file = asObject("the file", readJson(text));
-  if (file.format !== BUNDLE || file.kind !== "panel") refuse(`kind must be panel, got ${shown(file.kind ?? null)}`);
-  const { checksum: _, ...members } = file;
-  asObject("the panel", members, KEYS);
-  const document = asObject("the mechanism", members.mechanism);
-  const placed = readMember(document);
-  if (placed.epsilons.length > 1 || document.format !== FORMAT && placed.columns[0] !== "report") {
-    refuse("a panel is of a table of numbers or a mechanism for categories, got another");
-  }
-  const periods = asCount("periods", members.periods, 2n, MOST_PERIODS);
+  const { file, members, placed, periods } = readWay(text, "panel", KEYS);
   const span = members.span === null ? null : asCount("the span", members.span, 1n, BigInt(periods));
   const reports = asCount("reports", members.reports, 1n, BigInt(span ?? periods));
-  const epsilon = checkedEpsilon(members.epsilon);
-  if (exactly(placed.epsilons[0]) * BigInt(reports) > exactly(epsilon)) {
-    refuse(`${reports} reports of a user must spend at most ${epsilon}, got ${placed.epsilons[0]} each`);
-  }
+  const epsilon = readBudget(members, placed, reports);
   const columns = Object.freeze(["period", ...placed.columns]);
   const panel = /** @type {Panel} */ (
     Object.freeze({ periods, reports, span, epsilon, columns, checksum: await fittingChecksum(file) })
   );
   insides.set(panel, { placed, salt: readSalt(members.salt), shares: readShares(members, periods, reports) });
   return panel;
+}
+
+/**
+ * What ways over time have in common.
+ * @type {(text: string, kind: string, keys: string[]) =>
+ *   { file: JsonObject, members: JsonObject, document: JsonObject, placed: Placed<any>, periods: number }}
+ */
+export function readWay(text, kind, keys) {
+  if (text.length > LARGEST_TEXT) refuse(`a bundle must be at most ${LARGEST_TEXT} characters, got ${text.length}`);
+  const file = asObject("the file", readJson(text));
+  if (file.format !== BUNDLE || file.kind !== kind) refuse(`kind must be ${kind}, got ${shown(file.kind ?? null)}`);
+  const { checksum: _, ...members } = file;
+  asObject("the way", members, keys);
+  const document = asObject("the mechanism", members.mechanism);
+  const placed = readMember(document);
+  if (placed.epsilons.length > 1 || document.format !== FORMAT && placed.columns[0] !== "report") {
+    refuse(`a ${kind} is of a table of numbers or a mechanism for categories, got another`);
+  }
+  return { file, members, document, placed, periods: asCount("periods", members.periods, 2n, MOST_PERIODS) };
+}
+
+/** The budget of a way, which so many draws keep. @type {(members: JsonObject, placed: Placed<any>, many: number) =>
+ * number} */
+export function readBudget(members, placed, many) {
+  const epsilon = checkedEpsilon(members.epsilon);
+  if (exactly(placed.epsilons[0]) * BigInt(many) > exactly(epsilon)) {
+    refuse(`${many} draws of a user must spend at most ${epsilon}, got ${placed.epsilons[0]} each`);
+  }
+  return epsilon;
 }
 
 /** @type {(salt: Json) => Uint8Array | null} */
@@ -186,31 +204,49 @@ function insideOf(panel) {
  */
 export async function reportInPeriod(panel, { user, period, value, state, mark }) {
   const { placed, salt } = insideOf(panel);
-  const name = userName(user);
-  const known = Number.isInteger(period) && period >= 1 && period <= panel.periods;
-  if (!known) throw new RangeError(`the period must be a whole number from 1 to ${panel.periods}, got another`);
-  const key = `optldp-panel ${panel.checksum} ${name}`;
-  return alone(key, async () => {
-    const kept = readState(state.getItem(key), key) ?? newState();
-    behindMark(kept, mark?.getItem(key) ?? null);
+  return booked(panel, { user, period, state, mark }, async (kept, name, fresh) => {
     if (salt === null) kept.turns ??= kept.lost ? [] : await drawnTurns(panel);
     const turns = kept.turns ?? (await turnsOf(panel, name));
     const mine = turns.includes(((period - 1) % (panel.span ?? panel.periods)) + 1);
-    if (mine && !(period in kept.reports) && period >= kept.latest && period > kept.lost) {
-      const words = new RandomWords(16);
-      try {
-        kept.reports[period] = placed.draw(placed.place(value), words);
-      } finally {
-        words.erase();
-      }
-    }
+    return mine && fresh ? drawnCells(placed, placed.place(value)) : null;
+  });
+}
+
+/** The cells of a new report. @type {(placed: Placed<any>, input: any) => string[]} */
+export function drawnCells(placed, input) {
+  const words = new RandomWords(16);
+  try {
+    return placed.draw(input, words);
+  } finally {
+    words.erase();
+  }
+}
+
+/**
+ * The report of a period, which is in the state before it is returned. `draw` gets the state, the user's name, and whether
+ * anything may be drawn in this period; it returns cells, or null for none.
+ * @type {(way: { periods: number, checksum: string, columns: readonly string[] }, asked: { user: string, period: number,
+ *   state: Store, mark?: Store }, draw: (kept: State, name: string, fresh: boolean) => Promise<string[] | null>) =>
+ *   Promise<Record<string, string> | null>}
+ */
+export async function booked(way, { user, period, state, mark }, draw) {
+  const name = userName(user);
+  const known = Number.isInteger(period) && period >= 1 && period <= way.periods;
+  if (!known) throw new RangeError(`the period must be a whole number from 1 to ${way.periods}, got another`);
+  const key = `optldp-panel ${way.checksum} ${name}`;
+  return alone(key, async () => {
+    const kept = readState(state.getItem(key), key) ?? newState();
+    behindMark(kept, mark?.getItem(key) ?? null);
+    const fresh = !(period in kept.reports) && period >= kept.latest && period > kept.lost;
+    const drawn = await draw(kept, name, fresh);
+    if (drawn !== null) kept.reports[period] = drawn;
     kept.latest = Math.max(kept.latest, period);
     kept.number += 1;
     state.setItem(key, JSON.stringify(kept)); // before the mark, and the mark before the report leaves
     mark?.setItem(key, JSON.stringify({ number: kept.number, latest: kept.latest }));
     const cells = kept.reports[period];
     if (cells === undefined) return null;
-    return Object.fromEntries([String(period), ...cells].map((cell, i) => [panel.columns[i], cell]));
+    return Object.fromEntries([String(period), ...cells].map((cell, i) => [way.columns[i], cell]));
   });
 }
 

@@ -11,7 +11,9 @@ import numpy as np
 
 from ..errors import InputError
 from ..printable import shortened
+from .axes import draw
 from .equality import alike, hash_of
+from .frames import frame_of
 from .summary import Told, plain
 
 if TYPE_CHECKING:
@@ -68,8 +70,6 @@ class Shown:
         InputError
             Another library, or one that is not installed.
         """
-        from .frames import frame_of
-
         return frame_of(self._columns(), backend)
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -80,8 +80,6 @@ class Shown:
         InputError
             matplotlib is not installed, or there is nothing to draw.
         """
-        from .axes import draw
-
         picture = self._told().picture
         if picture is None:
             raise InputError(f"{self!r:.200} has nothing to draw: to_frame has its numbers")

@@ -40,6 +40,7 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
     from ..over_time.memoised import Memoised
     from ..over_time.panel import Panel
     from ..over_time.rows import HistoryRows
+    from ..over_time.tree import Tree
     from ..third_party.seeded_hashing import SeededHashing
 
     kinds = (
@@ -58,6 +59,7 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
         HistoryRows,
         Memoised,
         Directions,
+        Tree,
         FloorForm,
     )
     return {name: kind for kind in kinds for name in kind.names()}

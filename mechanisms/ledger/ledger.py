@@ -20,6 +20,7 @@ import numpy as np
 from ..channel import Channel
 from ..client.sampler import Sampler
 from ..errors import BudgetError, InputError
+from ..report_id import ID_BYTES
 from ..user_name import user_name
 from .book import LedgerBook
 from .booked import BookedMechanism, booked
@@ -271,6 +272,39 @@ class Ledger:
             sum(each.new for each in given),
             at_least(max((each.spent for each in given), default=Fraction(0))),
         )
+
+    def report_ids(
+        self, mechanism: Sampler | Channel, users: Sequence[str], *, column: str = "", period: str = ""
+    ) -> list[str]:
+        """Return the id of each user's report of a period, 32 hexadecimal digits, by which copies are told.
+
+        An id is a function of the key, this ledger, the mechanism, the column, the period and the user, and not of the
+        value: so it tells nothing of the value, and of each period a user has one. Nothing is booked.
+
+        Parameters
+        ----------
+        mechanism, users
+            As for `reports`.
+        column, period : str
+            Of the values, as their owner calls them.
+
+        Example
+        -------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from optldp.mechanisms.categorical.table import categorical_grr
+        >>> from optldp.mechanisms.ledger import Ledger
+        >>> table = categorical_grr(["yes", "no"], 1.0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ledger = Ledger.create(Path(folder, "people.ledger"), bytes(range(32)), 1.0)
+        ...     first, again = (ledger.report_ids(table, ["ann"], period="2026-05") for _ in range(2))
+        >>> first == again, len(first[0])
+        (True, 32)
+        """
+        source, names = booked(mechanism), [user_name(user) for user in users]
+        shared = [source.checksum, *(text.encode(errors="surrogatepass") for text in (column, period))]
+        with self._transaction(writes=False) as book:
+            return [book.seals.digest("report id", *shared, name)[:ID_BYTES].hex() for name in names]
 
     def mark(self) -> str:
         """Return a short text that tells this ledger, as it is now, from all older copies and other histories of it.

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..over_time.way import Way
 from ..user_name import user_name
 from .period_book import PeriodBook, PeriodFile
-from .remembered import drawn_reports, draws_of, note_values
+from .remembered import drawn_reports, draws_of, note_signs, note_values
 from .rounded import at_least
 
 
@@ -170,7 +170,10 @@ class PeriodState:
         report: Any = self.way.mechanism
         if self.way.remembers == "draws":
             return at_least(draws_of(self.way, book, name) * Fraction(report.epsilon))
-        return at_least(len({*sent, *self._maybe_sent(book, name)}) * Fraction(report.epsilon))
+        reports = len({*sent, *self._maybe_sent(book, name)})
+        if self.way.remembers == "signs":
+            return float(min(reports, 1) * self.way.epsilon)  # all of a user's together
+        return at_least(reports * Fraction(report.epsilon))
 
     def forget(self, user: str | None = None) -> int:
         """Forget the reports of a user or of all, and return how many: what was spent stays booked.
@@ -216,6 +219,8 @@ class PeriodState:
             if way.remembers == "values":
                 unsent = [row for row, name in enumerate(names) if name not in known]
                 note_values(way, book, period, [names[row] for row in unsent], [values[row] for row in unsent])
+            if way.remembers == "signs":
+                note_signs(way, book, names, values)
             drawn = {}
             if lacking and not lost and not late:
                 drawn = dict(zip(lacking, drawn_reports(way, book, names, values, lacking), strict=True))
@@ -224,9 +229,9 @@ class PeriodState:
         for row in chosen:
             found[row] = known.get(names[row], drawn.get(row))
         forgotten = sum(report is None for report in known.values())
-        return PeriodReports(
-            found, len(drawn), len(lacking) if late and not lost else 0, forgotten + (len(lacking) if lost else 0)
-        )
+        new = sum(text is not None for text in drawn.values())
+        withheld = forgotten + (len(lacking) if lost else len(drawn) - new)
+        return PeriodReports(found, new, len(lacking) if late and not lost else 0, withheld)
 
     def _drawn_turns(self, book: PeriodBook, names: Sequence[str]) -> np.ndarray:
         """The turns (N, r) of users: those that they have, or new ones; where a state was lost, none."""

@@ -1,4 +1,4 @@
-"""What a state holds beside reports, where a way needs it: values of periods before, or the draws of values."""
+"""What a state holds beside reports, where a way needs it: values of periods before, draws of values, or signs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..over_time.tree import SIGNS
 from ..over_time.way import Way
 from ..sampling.random_words import random_words
 from .period_book import FORGOTTEN, PeriodBook
@@ -23,6 +24,8 @@ def drawn_reports(
         return _of_histories(way, book, [names[row] for row in rows])
     if way.remembers == "draws":
         return _of_draws(way, book, [names[row] for row in rows], [values[row] for row in rows])
+    if way.remembers == "signs":
+        return _of_signs(way, book, [names[row] for row in rows], [values[row] for row in rows])
     inputs, words = way.inputs, random_words(None)
     held = inputs.sampled(inputs.admitted([values[row] for row in rows]), words)
     return way.to_text(way.draw(held, words))
@@ -34,6 +37,42 @@ def note_values(way: Way, book: PeriodBook, period: int, names: Sequence[str], v
     waiting = np.flatnonzero(turns >= period).tolist()
     held = way.values.admitted([values[row] for row in waiting])
     book.remember((names[row], period, repr(value)) for row, value in zip(waiting, held.tolist(), strict=True))
+
+
+def note_signs(way: Any, book: PeriodBook, names: Sequence[str], values: Sequence[Any]) -> None:
+    """Draw and write down the signs of users of branches who have none, beside the sign of their value now.
+
+    Where another copy of the state may have drawn signs, or these were forgotten, there are no new ones.
+    """
+    if book.about.lost:
+        return
+    of_branches = np.flatnonzero(way.beside(names)["branch"]).tolist()
+    remembered = book.remembered([names[row] for row in of_branches])
+    lacking = [row for row in of_branches if not remembered[names[row]]]
+    held, mine = way.inputs.admitted([values[row] for row in lacking]), [names[row] for row in lacking]
+    for name, memory in zip(mine, way.first_memories(mine, held, random_words(None)), strict=True):
+        book.remember((name, place, text) for place, text in memory.items())
+
+
+def _of_signs(way: Any, book: PeriodBook, names: Sequence[str], values: Sequence[Any]) -> list[str | None]:
+    """Reports of users who tell one value, and the next sign of others; None for those whose signs are gone."""
+    words, remembered = random_words(None), book.remembered(names)
+    branches = way.beside(names)["branch"]
+    held = way.inputs.admitted(values)
+    texts: list[str | None] = [None] * len(names)
+    ones = np.flatnonzero(branches == 0)
+    for row, text in zip(ones.tolist(), way.to_text(way.draw(held[ones], words)), strict=True):
+        texts[row] = text
+    there = [row for row in np.flatnonzero(branches).tolist() if SIGNS in remembered[names[row]]]
+    if book.about.lost:
+        there = []  # a copy may have told changes that this one would tell by the same signs
+    mine = [names[row] for row in there]
+    after, sent = way.drawn_next(mine, held[there], [remembered[name] for name in mine], words)
+    book.drop_remembered(mine)
+    for row, name, memory, text in zip(there, mine, after, sent, strict=True):
+        book.remember((name, place, content) for place, content in memory.items())
+        texts[row] = text
+    return texts
 
 
 def _of_histories(way: Way, book: PeriodBook, names: Sequence[str]) -> list[str]:

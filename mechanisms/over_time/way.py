@@ -58,7 +58,7 @@ class Way(Bundle):
     """What its promise is of: "life", any two histories, or "pattern", those with the same times of change."""
 
     remembers: ClassVar[str] = ""
-    """What a state has to hold beside reports: "values" of periods before, "draws" of values, or nothing."""
+    """What a state has to hold beside reports: "values" of periods before, "draws" of values, "signs", or nothing."""
 
     mechanism: Channel
     periods: int

@@ -81,6 +81,7 @@ class OfPairs(Promise):
         """
         said, closed = self.said(knots), self.limits(knots)
         less = closed < said * (1 - 1e-12)  # sums of distances round
+        # Infinity less infinity is no number; any finite stand-in above all logs of doubles will do.
         lost = np.where(less, np.minimum(said, 1e300) - np.where(less, closed, 0.0), 0.0)
         i, k = np.unravel_index(int(np.argmax(lost)), lost.shape)
         return int(less.sum()), int(i), int(k)

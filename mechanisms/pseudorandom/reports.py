@@ -118,6 +118,34 @@ class KeyedReports:
         reports = self.sample(users, values)
         return reports if reports.ndim == 1 else np.array(made.to_text(reports), dtype=object)
 
+    def report_ids(self, users: ArrayLike) -> list[str]:
+        """Return the id of each user's report, 32 hexadecimal digits: a report that is drawn again has the same.
+
+        An id is a function of the secret, the table, the column, the round and the user, and not of the value. So it
+        tells nothing of the value, and two reports of a user in a round, of two values, have one id.
+
+        Parameters
+        ----------
+        users : (N,) array_like of str or int
+            As of `sample`.
+
+        Raises
+        ------
+        InputError
+            Users that are none.
+
+        Example
+        -------
+        >>> from optldp import make_exact
+        >>> from optldp.mechanisms import duchi
+        >>> from optldp.mechanisms.pseudorandom import KeyedReports, Secret
+        >>> keyed = KeyedReports(make_exact(duchi([0, 1], 1.0)).mechanism, Secret(bytes(range(32))), label="2026-05")
+        >>> first, second = keyed.report_ids(["ann", "bo"])
+        >>> len(first), first == second, keyed.report_ids(["ann"]) == [first]
+        (32, False, True)
+        """
+        return [self._words.report_id(name) for name in user_names(users)]
+
     def run_mark(self) -> str:
         """Return a text that is the same for all that draws the same reports, and tells nothing of the secret.
 

@@ -17,10 +17,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..errors import InputError
+from ..report_id import ID_BYTES
 from ..sampling.law import Words
 from .secret import Secret
 
-TAG = b"optldp-keyed-report/1"
+TAG, ID_TAG = b"optldp-keyed-report/1", b"optldp-report-id/1"
 
 WORDS_A_DIGEST = 4
 
@@ -53,11 +54,12 @@ class ReportWords:
     True
     """
 
-    __slots__ = ("__begun",)
+    __slots__ = ("__begun", "__ids")
 
     def __init__(self, secret: Secret, checksum: str, column: str, label: str) -> None:
-        shared = b"".join(map(framed, (TAG, *map(_utf8, (checksum, column, label)))))
-        self.__begun = hmac.new(secret.reveal(), shared, "sha256")  # what all reports have in common is hashed once
+        shared = b"".join(map(framed, map(_utf8, (checksum, column, label))))
+        self.__begun = hmac.new(secret.reveal(), framed(TAG) + shared, "sha256")  # what all have in common, hashed once
+        self.__ids = hmac.new(secret.reveal(), framed(ID_TAG) + shared, "sha256")
 
     def __repr__(self) -> str:
         return "ReportWords(...)"
@@ -67,6 +69,12 @@ class ReportWords:
         whole = self.__begun.copy()
         whole.update(framed(user) + framed(value) + framed(struct.pack("<Q", number)))
         return whole.digest()
+
+    def report_id(self, user: bytes) -> str:
+        """Return the id of a user's report; the value has no part in it, so that ids tell nothing of values."""
+        whole = self.__ids.copy()
+        whole.update(framed(user))
+        return whole.digest()[:ID_BYTES].hex()
 
     def stream(self, user: bytes, value: bytes) -> Words:
         """Return the source of the words of one report: each call goes on where the one before it ended."""

@@ -40,6 +40,7 @@ def analytic_centre(box: BoxSet) -> Array:
         reach *= 10
         if reach > FARTHEST:
             raise InputError("the bounds on a prior's weights must leave room for more than one prior")
+    # The root may be of any size: its relative precision alone ends the search.
     zeta = brentq(lambda zeta: prior(zeta).sum() - 1, -reach, reach, xtol=1e-300)
     return prior(cast("float", zeta))  # without full_output it is one number
 

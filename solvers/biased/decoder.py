@@ -75,6 +75,7 @@ class DecoderSystem:
         matrix[np.arange(2 * n), np.arange(2 * n)] += np.concatenate([self.system.of_nu, self.system.of_worst])
         self.scale = 1 / np.sqrt(np.diag(matrix))
         self.matrix = matrix * self.scale[:, None] * self.scale
+        # Scaled to a unit diagonal: a unit in the last place keeps the factor defined where rows are alike.
         self.factor = cho_factor(self.matrix + 1e-15 * np.eye(2 * n))
         self.towards = self._solve(np.concatenate([self.system.border_b, np.eye(1, BORDER).repeat(n, 0)]))
 

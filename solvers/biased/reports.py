@@ -191,5 +191,6 @@ def require_rows(probabilities: Array, n: int, bounds: int) -> None:
     if probabilities.ndim != 2 or len(probabilities) != n or bounds != n:
         shape = probabilities.shape
         raise InputError(f"a decoder needs a row and bounds for each of {n} knots, got a table of shape {shape}")
+    # Rows in doubles sum to 1 but for rounding, which grows with their length.
     if not (np.all(probabilities >= 0) and np.allclose(probabilities.sum(1), 1, rtol=0, atol=1e-9)):
         raise InputError("the rows of a table must be non-negative and sum to one")

@@ -184,6 +184,7 @@ class Block:
         full = self.matrix + one.share * apart + np.diag(np.where(np.concatenate(sums) > 0, 0.0, 1.0))
         self.scale = 1 / np.sqrt(np.diag(full))
         self.full = full * self.scale[:, None] * self.scale
+        # Scaled to a unit diagonal: a unit in the last place keeps the factor defined where rows are alike.
         self.factor = cho_factor(self.full + 1e-15 * np.eye(len(full)))
 
     def times(self, values: Array) -> Array:

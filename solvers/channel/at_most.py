@@ -227,6 +227,7 @@ class _Search:
         below = np.cumsum(masses) - masses / 2
         spread = np.interp((np.arange(count) + 0.5) / count, below / masses.sum(), outputs)
         spread[[0, -1]] = min(spread[0], self.ends[0]), max(spread[-1], self.ends[1])
+        # A thousandth of what counts as apart breaks ties, and cannot merge two outputs.
         return self._even(np.maximum.accumulate(spread + np.arange(count) * APART * 1e-3 * self.width))
 
     def moved(self, start: _Placed, moves: int) -> _Placed:

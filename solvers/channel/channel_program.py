@@ -86,6 +86,7 @@ class ChannelProgram:
     def __post_init__(self) -> None:
         n = self.cone.values
         p, losses = np.array(self.weights, dtype=np.float64), np.array(self.losses, dtype=np.float64)
+        # Weights that were read from text sum to 1 but for their last digits.
         if p.shape != (n,) or not (p >= 0).all() or abs(p.sum() - 1) > 1e-9:
             raise InputError(f"weights must be {n} non-negative numbers with sum 1, got {self.weights!r:.60}")
         if losses.ndim != 2 or len(losses) != n or not losses.shape[1] or not np.isfinite(losses).all():

@@ -148,6 +148,7 @@ def near(program: ChannelProgram) -> ChannelProgram:
     most = ROWS_EACH * cone.values
     if len(cone.logs) <= most:
         return program
+    # Ties at the limit are all kept: rounding must not decide which of equal neighbours is left out.
     limit = np.sort(cone.logs)[most - 1] * (1 + 1e-9)
     kept = cone.logs <= limit
     few: Cone = replace(cone, below=cone.below[kept], above=cone.above[kept], logs=cone.logs[kept])

@@ -135,6 +135,7 @@ class Cone:
                 most = np.exp(self.closed[:, j])[:, None] * s[j]  # inf * 0 is NaN: nothing is promised
             np.minimum(allowed, np.where(np.isfinite(most), most, np.inf), out=allowed)
         positive = s > 0
+        # A value that nobody may give leaves nothing to allow: it counts as any excess, not as a division by zero.
         return float((s[positive] / np.maximum(allowed[positive], 1e-300) - 1).max(initial=0.0))
 
     def holds(self, table: Array) -> bool:

@@ -61,8 +61,8 @@ def searched_violation(prior: Array, ratio: float, squared: Array, multipliers: 
     >>> H = np.array([[1.25, -0.75], [-0.75, 1.25]])  # tight for two even categories at epsilon = ln 3
     >>> searched_violation(np.full(2, 0.5), 3.0, H @ H, np.full(2, 1.25)) < 1e-12
     True
-    >>> round(searched_violation(np.full(2, 0.5), 3.0, H @ H, np.full(2, 1.0)), 9)  # for s = (1, 3): (5 - 4) / 4
-    0.25
+    >>> round(searched_violation(np.full(2, 0.5), 3.0, H @ H, np.full(2, 1.0)), 9)  # for s = (1, 3): (10 - 8) / 4
+    0.5
     """
     quadratic = np.outer(multipliers, prior)
     quadratic = (quadratic + quadratic.T) / 2 - squared

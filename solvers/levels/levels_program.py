@@ -98,6 +98,7 @@ class LevelsProgram:
         checked, _ = (UnbiasedProgram(self.knots, self.weights, ratio) for ratio in self.ratios[[0, -1]].tolist())
         for name in ("knots", "weights"):
             object.__setattr__(self, name, getattr(checked, name))
+        # Shares that were read from text sum to 1 but for their last digit.
         if self.shares.shape != self.ratios.shape or not (self.shares > 0).all() or abs(self.shares.sum() - 1) > 1e-9:
             raise InputError(f"shares must be positive, one for each level, and sum to 1, got {self.shares!r}")
         if not self.between >= 1:

@@ -113,5 +113,6 @@ class BandSet(PriorSet):
         prior, mu = np.maximum(found.x, 0), -found.row_duals[1:] * scale
         bound = float((values - mu @ self.matrix).max() + np.maximum(mu * self.low, mu * self.high).sum())
         # The terms may be larger than their sum, and so their rounding.
+        # Rounding of n products errs towards a looser bound.
         bound += (float(np.abs(mu) @ np.maximum(np.abs(self.low), np.abs(self.high)))) * 1e-15 * n
         return rounded_up(bound, n), prior / prior.sum()

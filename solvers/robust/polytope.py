@@ -95,6 +95,7 @@ class PriorPolytope:
             dx = (np.linalg.solve(system / size[:, None] / size, right) / size)[:K]
             falls = scaled @ dx
             decrement = float(np.sqrt(falls @ falls))
+            # Damped Newton (Nesterov, section 4.1): within the ellipsoid it cannot leave the polytope.
             x = x + dx * min(1.0, 1 / (1 + decrement) if decrement > 0.5 else 1.0, BACK_OFF / max(falls.max(), 1e-300))
             if decrement < CENTRED:
                 break

@@ -79,6 +79,7 @@ class TransportSet(PriorSet):
             found = self._plan(values, far, price)
             best = min(best, found[0])
             crossing = start[0] + price * (self.radius - low[1])
+            # No point below the crossing of the two lines: the price is found but for rounding.
             if found[0] <= crossing + abs(crossing) * 1e-15:
                 break
             low, high = (found, high) if found[1] > self.radius else (low, found)
@@ -92,6 +93,7 @@ class TransportSet(PriorSet):
         """
         worth = values - price * far
         top = worth.max(1, keepdims=True)
+        # Equal but for rounding counts as equal: of equal goals the nearest moves least mass.
         level = worth >= top - 1e-15 * (np.abs(top) + values.max())
         goal = np.argmin(np.where(level, far, np.inf), axis=1)
         travel = float(self.prior @ far[np.arange(len(values)), goal])
@@ -102,4 +104,5 @@ class TransportSet(PriorSet):
 
 def _steepest(values: Array, knots: Array) -> float:
     """Return the largest slope of the values between neighbours: at that price nothing travels."""
+    # A hair above the slope, so that rounding cannot make a journey pay.
     return float(np.abs(np.diff(values) / np.diff(knots)).max()) * (1 + 1e-12)

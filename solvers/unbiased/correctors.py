@@ -74,6 +74,7 @@ def predictor_corrector(it: Interior, system: System[Move], weights: Sequence[Ar
         float(np.vdot(value + primal * dv, slack + dual * dz))
         for (value, slack), dv, dz in zip(it.pairs, move.values, move.slacks, strict=True)
     )
+    # As in `interior_point`: Mehrotra's cube, kept away from 0, which jams, and from 1, which stands still.
     sigma = float(np.clip((after / it.complementarity) ** 3, 1e-6, 0.9))
     targets = [sigma * mu * weight for weight in weights]
     second = [target - dv * dz for target, dv, dz in zip(targets, move.values, move.slacks, strict=True)]

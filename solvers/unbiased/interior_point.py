@@ -213,6 +213,7 @@ def newton_step(program: UnbiasedProgram, it: Iterate) -> Iterate:
     primal, dual = _step_lengths(rates)
     after = np.vdot(it.s + primal * move[3], it.zs + dual * move[5])
     after += np.vdot(it.u + primal * move[4], it.zu + dual * move[6])
+    # Mehrotra (1992): the cube of what the predictor alone would leave; never none, which jams, nor all of it.
     sigma = float(np.clip((after / it.complementarity) ** 3, 1e-6, 0.9))
     target = sigma * mu * w
     extra = system.direction(target - move[3] * move[5], target - move[4] * move[6], newton=False)

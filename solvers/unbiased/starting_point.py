@@ -54,6 +54,7 @@ def starting_point(program: UnbiasedProgram, outputs: Array) -> Iterate:
                 f"outputs must reach beyond {aim:.4g} times the half-width of the domain to start, "
                 f"got {np.abs(outputs).max():.4g}"
             )
+    # An interior point begins inside: no output starts without mass.
     base = np.maximum(base, 1e-6 * base.max())
     base /= base.sum()
     tilt = np.sign(outputs) / (base @ np.abs(outputs))

@@ -6,7 +6,7 @@ from designs.hostile_problems import problem
 from optldp.solvers import Status, certified_bound, solve_unbiased
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(40))
 def test_it_is_closed_by_what_is_proved(seed):
     """The objective is the mechanism's, the bound what exact pricing makes of the multipliers."""

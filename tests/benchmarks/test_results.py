@@ -104,7 +104,7 @@ def test_arguments_of_a_part_are_not_kept(monkeypatch, capsys):
     assert "leave out --write" in capsys.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_process_alone_returns_what_it_returns_or_the_limit_that_it_met():
     assert alone(round, 2.6) == 3
     assert alone(math.factorial, 10**8, seconds=1) == "more than 1 s"

@@ -15,7 +15,7 @@ def prior() -> Prior:
     return Prior.on_knots(KNOTS, np.arange(7.0) + 1, source="public")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 @pytest.mark.parametrize("worst_case", [False, True])
 def test_heights_gain_nothing_and_pieces_do(prior, epsilon, worst_case):
@@ -40,7 +40,7 @@ def test_rounding_between_knots_is_counted_in_every_row():
     assert found["own heights"].expected_variance == pytest.approx(found["ptt"].expected_variance, rel=1e-8)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_no_pieces_or_none_that_can_be_are_refused(prior):
     with pytest.raises(InputError, match="at least one"):
         shape_comparison(prior, 1.0, pieces=())

@@ -51,8 +51,7 @@ HOLES: Mapping[str, Mapping[tuple[str, ...], str]] = {
     },
     "poisoned": {
         LEVELS: "depends on how many users chose which level",
-        ("directions of numbers", "rows of numbers"): "influence is known of reports of one period",
-        FEATURES: "not built: what a report of a feature moves depends on the target's form",
+        ("directions of numbers", "rows of numbers", "tree of numbers"): "influence is known of reports of one period",
     },
     "evaluated": {
         ("places", "categories of blocks"): "of no loss by a name, for which a new design could be made",
@@ -63,7 +62,6 @@ HOLES: Mapping[str, Mapping[tuple[str, ...], str]] = {
     },
     "audited": {
         OTHERS: "draws no reports",
-        FEATURES: "not built: each table of a feature can be audited by itself",
         ("directions of numbers",): "each report has a seed of its own and comes once",
         ("delta",): "an audit bounds log-ratios from below, and (epsilon, delta) bounds none from above",
     },

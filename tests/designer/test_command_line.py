@@ -70,7 +70,7 @@ class TestImports:
         """Its bounds are quantiles of one of them."""
         assert "scipy.stats" not in loaded_after("from optldp.designer.auditing import audit")
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_the_designer_loads_its_parts_on_first_use(self):
         assert loaded_after("import optldp.designer").isdisjoint((*HEAVY, "numpy"))
         assert "scipy" in loaded_after("from optldp.designer import design")
@@ -214,7 +214,7 @@ class TestStreams:
         assert done.returncode == 0, done.stderr
         assert isinstance(json.loads(done.stdout), dict)
 
-    @pytest.mark.sampled(3)
+    @pytest.mark.nightly
     @pytest.mark.parametrize("command", COMMANDS)
     def test_json_says_on_stderr_what_text_says_there(self, optldp, command):
         text, asked = optldp(*arguments(command)), optldp(*arguments(command), "--json")

@@ -24,7 +24,7 @@ from optldp.estimators import (
     personalised_mean,
     personalised_mle,
 )
-from optldp.estimators.differences import estimate_share_difference
+from optldp.estimators.differences import estimate_group_shares, estimate_share_difference, tally_groups
 from optldp.estimators.over_time import estimate_periods
 from optldp.mechanisms import AttributeSampling, InputError, PersonalisedMechanism, duchi, grr, make_exact
 from optldp.mechanisms.categorical import categorical_grr
@@ -73,6 +73,9 @@ def answers() -> dict[str, Estimate]:
         "mle": personalised_mle(chosen),
         "mean of levels": personalised_mean(levels),
         "distribution of levels": personalised_distribution(levels),
+        "shares of groups": estimate_group_shares(
+            tally_groups(TABLE, {"group": np.arange(400) % 2, "report": REPORTS[:400]}, by="group"), above=5.0
+        ),
         "shares of two groups": estimate_share_difference(
             counts, count(TABLE, TABLE.sample(np.full(500, 2.0), rng)), above=5.0
         ),

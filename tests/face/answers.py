@@ -54,7 +54,8 @@ from optldp.mechanisms.categorical.projective_geometry import projective_geometr
 from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.features import Feature, Features, Quadratic
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
-from optldp.mechanisms.over_time import Directions, HistoryRows, Memoised, Panel
+from optldp.mechanisms.over_time import Directions, HistoryRows, Memoised, Panel, Tree
+from optldp.mechanisms.over_time.signs import best_signs
 from optldp.mechanisms.shuffling import Shuffled
 from optldp.mechanisms.third_party import adopt
 
@@ -105,6 +106,7 @@ def answers() -> dict[str, Any]:
         "sampled attributes": both[1],
         "directions": Directions(0.0, 1.0, np.eye(3, dtype=int) * 2**20, 57000, 8, 2, (5, 2), 1.0, HARM),
         "memoised": Memoised(table, 12, 2, 2.0),
+        "tree": Tree(table, 3, [1, 0, 1, 2], [(1, best_signs(1, 1.0))], 2.0, 1.0, "0" * 32),
         "rows": HistoryRows(table, [[0.5, 0.5]], [1], [1.0], 1.0, "0" * 32),
         "features": Features({"x": (0.0, 1.0)}, [Feature("x", Quadratic([0], [1], 0.0, [1], [[0]]), table)], 1.0),
         "panel": Panel(table, 12, 1, 1.0, "0" * 32),

@@ -50,7 +50,7 @@ print(keyed.KeyedReports(table, keyed.Secret(keyed.new_secret()), column="x").sa
     assert seen(all_but("numpy"), code + ALL_NAMES, tmp_path).strip() == "1"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_estimates_from_counts_need_scipy_besides(tmp_path):
     code = """
 import numpy as np
@@ -73,7 +73,7 @@ assert levels.n_users == 1000
     assert seen(all_but("numpy", "scipy"), code + ALL_NAMES, tmp_path).strip() == "1000"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_frames_that_are_not_read_need_narwhals_and_their_engine(tmp_path):
     """And no package that would fetch the answer; parts of tables that are perturbed need none either."""
     code = """
@@ -97,7 +97,7 @@ print(count(table, reports).n_users)
     assert seen(hidden, code, tmp_path).split() == ["3", "3", "2", "2", "2"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_commands_about_reports_need_no_solver_of_designs(tmp_path):
     code = """
 import sys

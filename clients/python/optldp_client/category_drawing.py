@@ -30,7 +30,7 @@ class Categories:
     Attributes
     ----------
     kind : str
-        `categorical-table`, `unary-encoding`, `subset-selection` or `local-hashing`.
+        `categorical-table`, `unary-encoding`, `subset-selection`, `local-hashing` or `projective-geometry`.
     labels : tuple of str
     epsilon : float
         The budget that each report of a value spends; proved.
@@ -54,10 +54,14 @@ class Categories:
         OSError
             The secure generator fails or gives too little; nothing was drawn.
         """
+        return self._oracle.draw(self.code(value))
+
+    def code(self, value: object) -> int:
+        """Return a category's number, from 0; ValueError for what is none, which it does not say."""
         code = self._codes.get(value) if isinstance(value, str) else None
         if code is None:
             raise ValueError(f"the value must be one of the {len(self.labels)} categories, got another")
-        return self._oracle.draw(code)
+        return code
 
 
 @dataclass(frozen=True)
@@ -122,9 +126,32 @@ class HashOracle:
         """Return seed * g + value."""
         g = self.field.size
         first, second = random_words(2)
-        seed, over = first % ((g**self.digits - 1) // (g - 1)), (second >> 11) - self.own
+        seed, over = first % self.field.points(self.digits), (second >> 11) - self.own
         step = 0 if over < 0 else 1 + over // self.other
         return str(seed * g + (self.field.hashed(seed, code, self.digits) + step) % g)
+
+
+@dataclass(frozen=True)
+class GeometryOracle:
+    """Points of so many entries: by `own` / 2^53 one that supports the category, else one that does not."""
+
+    field: Field
+    length: int
+    own: int
+
+    def draw(self, code: int) -> str:
+        """Return the point's number."""
+        field, q, d = self.field, self.field.size, self.length
+        words, supporting = words_of(3), field.points(d - 1)
+        supported = next(words) >> 11 < self.own
+        on, off = below(supporting, words), below(field.points(d) - supporting, words)
+        every = [off // q**place % q for place in reversed(range(d - 1))]
+        own, rest = field.point(code, d), field.point(on, d - 1) if supported else every
+        first = own.index(1)
+        vector = [*rest[:first], 0, *rest[first:]]
+        lacking = field.negative(field.inner(own, vector))
+        vector[first] = lacking if supported else field.sum(lacking, 1)
+        return str(field.number(vector))
 
 
 @dataclass(frozen=True)
@@ -147,15 +174,38 @@ class Field:
         >>> [Field(2, (1, 1)).hashed(4, code, 2) for code in range(6)]
         [0, 1, 2, 3, 3, 2]
         """
-        g, free, start = self.size, 0, 0  # seeds before those with so many free coefficients behind their one
-        while free + 1 < digits and start + g**free <= seed:
-            start, free = start + g**free, free + 1
-        rest, total = seed - start, 0
-        for i in range(digits):
-            place = digits - 1 - i
-            factor = 0 if place > free else 1 if place == free else rest // g**place % g
-            total = self._sum(total, self._product(factor, code // g**i % g))
+        return self.inner(self.point(seed, digits), [code // self.size**i % self.size for i in range(digits)])
+
+    def points(self, length: int) -> int:
+        """Return how many vectors have a one as the first entry that is not zero."""
+        return (self.size**length - 1) // (self.size - 1)
+
+    def point(self, number: int, length: int) -> list[int]:
+        """Return the vector of a point's number: zeros, its one, and entries that are free."""
+        q, free = self.size, 0
+        while free + 1 < length and number >= q**free:
+            number, free = number - q**free, free + 1
+        return [*[0] * (length - 1 - free), 1, *(number // q**place % q for place in reversed(range(free)))]
+
+    def number(self, vector: Sequence[int]) -> int:
+        """Return the number of the point on the line of a vector, which is not zero."""
+        first, leading = next((i, entry) for i, entry in enumerate(vector) if entry != 0)
+        inverse = next(each for each in range(1, self.size) if self.product(leading, each) == 1)
+        free = 0
+        for entry in vector[first + 1 :]:
+            free = free * self.size + self.product(inverse, entry)
+        return self.points(len(vector) - 1 - first) + free
+
+    def inner(self, a: Sequence[int], b: Sequence[int]) -> int:
+        """Return the inner product of two vectors."""
+        total = 0
+        for x, y in zip(a, b, strict=True):
+            total = self.sum(total, self.product(x, y))
         return total
+
+    def negative(self, a: int) -> int:
+        """Return what makes the sum zero."""
+        return self._whole([-part for part in self._parts(a)])
 
     def _parts(self, element: int) -> list[int]:
         return [element // self.prime**i % self.prime for i in range(len(self.tail))]
@@ -163,10 +213,12 @@ class Field:
     def _whole(self, parts: Sequence[int]) -> int:
         return sum(part % self.prime * self.prime**i for i, part in enumerate(parts))
 
-    def _sum(self, a: int, b: int) -> int:
+    def sum(self, a: int, b: int) -> int:
+        """Return a sum of two elements."""
         return self._whole([x + y for x, y in zip(self._parts(a), self._parts(b), strict=True)])
 
-    def _product(self, a: int, b: int) -> int:
+    def product(self, a: int, b: int) -> int:
+        """Return a product of two elements."""
         total, power = [0] * len(self.tail), self._parts(a)
         for digit in self._parts(b):
             total = [t + digit * x for t, x in zip(total, power, strict=True)]

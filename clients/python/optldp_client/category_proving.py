@@ -5,7 +5,16 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import Any
 
-from .category_drawing import Categories, Field, HashOracle, Oracle, SubsetOracle, TableOracle, UnaryOracle
+from .category_drawing import (
+    Categories,
+    Field,
+    GeometryOracle,
+    HashOracle,
+    Oracle,
+    SubsetOracle,
+    TableOracle,
+    UnaryOracle,
+)
 from .drawing import DENOMINATOR
 from .proving import MOST_ENTRIES, SCALE, checked_epsilon, checked_provenance, exponential_below, require_denominator
 from .reading import as_list, as_object, as_text, as_wholes, need, parse, refuse, require_checksum
@@ -16,6 +25,7 @@ OWN = {
     "unary-encoding": ("own_one", "other_one"),
     "subset-selection": ("n_chosen", "own_chosen"),
     "local-hashing": ("n_values", "own_value"),
+    "projective-geometry": ("order", "own_supported"),
 }
 MOST_CATEGORIES = 2**20
 MOST_NAMED = 2**27
@@ -37,7 +47,11 @@ def read_categories(text: str) -> Categories:
     TableError
         The text is no such file, was altered, or is not proved to keep its epsilon; one line.
     """
-    document = as_object("the file", parse(text))
+    return categories_of(as_object("the file", parse(text)))
+
+
+def categories_of(document: dict[str, Any]) -> Categories:
+    """Return the mechanism for categories in a document once it is proved private; TableError for what is not."""
     kind = document.get("kind")
     if document.get("format") != "optldp-bundle/1" or not isinstance(kind, str) or kind not in OWN:
         refuse(f'a file must be of the format "optldp-bundle/1" and of one of the kinds {", ".join(OWN)}')
@@ -74,6 +88,8 @@ def _oracle(kind: str, document: dict[str, Any], size: int, epsilon: float) -> O
         need(own * size > many * DENOMINATOR, f"own_chosen must be more than {many}/{size} of 2^53")
         _prove(own * (size - many), (DENOMINATOR - own) * many, epsilon)
         return SubsetOracle(size, many, own)
+    if kind == "projective-geometry":
+        return _geometry(document, size, epsilon)
     return _hashing(document, size, epsilon)
 
 
@@ -93,12 +109,8 @@ def _table(value: Any, size: int, epsilon: float) -> TableOracle:
 
 
 def _hashing(document: dict[str, Any], size: int, epsilon: float) -> HashOracle:
-    (g,) = as_wholes("n_values", [document["n_values"]], 2, 256)
-    own = _share(document, "own_value")
-    prime = next(p for p in range(2, g + 1) if g % p == 0)
-    field = Field(prime, POLYNOMIALS.get(g, (0,)))
-    if field.size != g:
-        refuse(f"n_values must be a power of a prime, got {g}")
+    field, own = _field(document, "n_values"), _share(document, "own_value")
+    g = field.size
     other, left = divmod(DENOMINATOR - own, g - 1)
     need(left == 0 and other < own, f"own_value must leave {g - 1} smaller equal shares of 2^53")
     _prove(own, other, epsilon)
@@ -106,6 +118,25 @@ def _hashing(document: dict[str, Any], size: int, epsilon: float) -> HashOracle:
     while g**digits < size:
         digits += 1
     return HashOracle(field, digits, own, other)
+
+
+def _geometry(document: dict[str, Any], size: int, epsilon: float) -> GeometryOracle:
+    field, own = _field(document, "order"), _share(document, "own_supported")
+    length = 2
+    while field.points(length) < size:
+        length += 1
+    n, m = field.points(length), field.points(length - 1)
+    need(own * n > m * DENOMINATOR, f"own_supported must be more than {m}/{n} of 2^53")
+    _prove(own * (n - m), (DENOMINATOR - own) * m, epsilon)
+    return GeometryOracle(field, length, own)
+
+
+def _field(document: dict[str, Any], name: str) -> Field:
+    (size,) = as_wholes(name, [document[name]], 2, 256)
+    prime = next(p for p in range(2, size + 1) if size % p == 0)
+    field = Field(prime, POLYNOMIALS.get(size, (0,)))
+    need(field.size == size, f"{name} must be a power of a prime, got {size}")
+    return field
 
 
 def _share(document: dict[str, Any], name: str) -> int:

@@ -104,14 +104,22 @@ class Table:
         beyond = steps * self._tails.step
         return high - beyond if low == float("-inf") else low + beyond
 
+    def rounded(self, value: object, offset: float) -> int:
+        """Return the number of the knot that a value is rounded to by an offset from 0 to 1; raises as `index` does."""
+        k, share = self._between(value)
+        return k + (share > offset)
+
     def _placed(self, value: float) -> tuple[int, int]:
+        k, share = self._between(value)
+        return k, round(share * DENOMINATOR)
+
+    def _between(self, value: object) -> tuple[int, float]:
         knots = self.knots
-        known = isinstance(value, NUMBER) and not isinstance(value, bool) and knots[0] <= value <= knots[-1]
-        if not known:
+        if not isinstance(value, NUMBER) or isinstance(value, bool) or not knots[0] <= value <= knots[-1]:
             raise ValueError(f"the value must be a number from {knots[0]} to {knots[-1]}, got another")
         value = float(value)
         k = min(bisect_right(knots, value) - 1, len(knots) - 2)
-        return k, round((value - knots[k]) / (knots[k + 1] - knots[k]) * DENOMINATOR)
+        return k, (value - knots[k]) / (knots[k + 1] - knots[k])
 
     def _output(self, k: int, weight: int, knot: int, output: int) -> int:
         return bisect_right(self._sums[k + ((knot >> 11) < weight)], output >> 11)

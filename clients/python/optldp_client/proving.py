@@ -43,14 +43,16 @@ def read_table(text: str) -> Table:
     """
     document = as_object("the file", parse(text))
     if document.get("format") == "optldp-table/2":
-        need("promise" not in document, "a table must promise pure epsilon-LDP, got another promise")
-        return _table(as_object("the table", document, TABLE))
+        return exact_table(document)
     floor = document.get("format") == "optldp-bundle/1" and document.get("kind") == "floor"
     need(floor, 'a file must be of the format "optldp-table/2", or a bundle of kind "floor"')
     return _floor_form(as_object("the floor form", document, FLOOR))
 
 
-def _table(document: dict[str, Any]) -> Table:
+def exact_table(document: dict[str, Any]) -> Table:
+    """Return the exact table in a document once it is proved private; TableError for what is not."""
+    need("promise" not in document, "a table must promise pure epsilon-LDP, got another promise")
+    as_object("the table", document, TABLE)
     require_denominator(document["denominator"])
     epsilon, knots, unbiased = _around(document)
     low, high = as_ends("low", document["low"]), as_ends("high", document["high"])

@@ -64,12 +64,16 @@ def _no_constant(name: str) -> NoReturn:
 
 def require_checksum(document: dict[str, Any]) -> None:
     """Refuse a document whose checksum is another than it states."""
+    need(document["checksum"] == checksum_of(document), "the checksum must fit: the file was altered")
+
+
+def checksum_of(document: dict[str, Any]) -> str:
+    """Return the checksum of a document, whatever it states."""
     content = {key: value for key, value in document.items() if key != "checksum"}
     try:
-        digest = hashlib.sha256(_encoded(content)).hexdigest()
+        return f"sha256:{hashlib.sha256(_encoded(content)).hexdigest()}"
     except UnicodeEncodeError:
         refuse("text must be Unicode, got half a surrogate pair")
-    need(document["checksum"] == f"sha256:{digest}", "the checksum must fit: the file was altered")
 
 
 def _encoded(value: Any) -> bytes:

@@ -18,12 +18,14 @@ from ....mechanisms import (
 from ....mechanisms.budget import check_epsilon
 from ....mechanisms.compact_tables.floor_and_windows import FloorForm, expanded
 from ....mechanisms.documents.bundle import Bundle
+from ....mechanisms.features import Features
 from ....mechanisms.key_value import KeyValueMechanism
-from ....mechanisms.over_time import Directions
+from ....mechanisms.over_time import Directions, Tree
 from ....mechanisms.over_time.way import Way
 from ....mechanisms.promise import Approximate
 from .attributes import AttributeKind, rows_to_try
 from .categories import category_kind
+from .features import FeatureKind, records_to_try
 from .inputs import values_to_try
 from .levels import LevelKind, levels_to_try
 from .numbers import Numbers
@@ -104,6 +106,12 @@ def _(mechanism: AttributeSampling, epsilon: float | None, rng: np.random.Genera
 
 
 @_kind.register
+def _(mechanism: Features, epsilon: float | None, rng: np.random.Generator, outside: bool) -> Kind:
+    _require_inside(outside)
+    return FeatureKind(mechanism, _claim(mechanism, epsilon), records_to_try(mechanism, rng))
+
+
+@_kind.register
 def _(mechanism: Way, epsilon: float | None, rng: np.random.Generator, outside: bool) -> Kind:
     return _kind(mechanism.mechanism, epsilon, rng, outside)  # of one report: turns depend on no value
 
@@ -111,6 +119,11 @@ def _(mechanism: Way, epsilon: float | None, rng: np.random.Generator, outside: 
 @_kind.register
 def _(mechanism: Directions, epsilon: float | None, rng: np.random.Generator, outside: bool) -> Kind:
     raise InputError("an audit counts reports that come again, got directions of a seed for each: verify it")
+
+
+@_kind.register
+def _(mechanism: Tree, epsilon: float | None, rng: np.random.Generator, outside: bool) -> Kind:
+    return _kind(mechanism.table, epsilon, rng, outside)  # of one value; signs of changes have an audit over time
 
 
 def _require_inside(outside: bool) -> None:
@@ -144,6 +157,7 @@ def sampler_of(mechanism: Any, rng: np.random.Generator | None = None) -> Draw:
 @sampler_of.register(FloorForm)
 @sampler_of.register(CategoricalMechanism)
 @sampler_of.register(AttributeSampling)
+@sampler_of.register(Features)
 def _(mechanism: Any, rng: np.random.Generator | None = None) -> Draw:
     return lambda values: mechanism.sample(values, rng)
 

@@ -6,12 +6,14 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ....estimators.reading.columns import SkippedRows
 from ....mechanisms.errors import InputError
 from ..handlers.bundle import MOST_ROWS, found_rows
 from ..handlers.categories import each_confidence, ranked
 from ..handlers.kind import Found, Rows, Service, split
 from ..handlers.options import EstimateOptions
 from ..output.output import number, readable, say, told_of_reports
+from .group_shares import in_clear, shares_by_group
 from .refused import require_fitting
 
 if TYPE_CHECKING:
@@ -28,7 +30,9 @@ def by_group(service: Service, asked: EstimateOptions) -> Found:
     """Return one estimate for each group."""
     from ....estimators.differences import WeightedFrequencies, estimate_groups
 
-    require_fitting(asked, "--by")
+    require_fitting(asked, "--by", "--above")
+    if asked.above is not None:
+        return shares_by_group(_tallied(service, asked), asked.above, asked)
     tallies = _tallied(service, asked)
     found = estimate_groups(tallies, simultaneous=asked.simultaneous, target=asked.target)
     of_categories = isinstance(found.of[0], WeightedFrequencies)
@@ -44,7 +48,7 @@ def by_group(service: Service, asked: EstimateOptions) -> Found:
         "simultaneous": asked.simultaneous, **once, **_weightless(tallies), **told,
     }  # fmt: skip
     _say_weights([tally for tally in tallies.tallies if tallies.weighted], tallies.weightless)
-    say(f"note: the groups stand in clear: whoever sees the reports knows each person's {found.by!r}")
+    say(in_clear(found.by))
     _say_few(found)
     shown = _shown(found, rows, asked, weighted=tallies.weighted)
     written: dict[str, Any] = {name: values for name, values in columns.items() if name != "too_few"}
@@ -75,7 +79,6 @@ def of_weights(service: Service, asked: EstimateOptions) -> Found:
 
 def _tallied(service: Service, asked: EstimateOptions) -> GroupedTallies:
     from ....estimators.differences import tally_groups
-    from ....estimators.reading.columns import SkippedRows
 
     skipped = SkippedRows()
     return tally_groups(

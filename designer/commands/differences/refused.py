@@ -6,7 +6,7 @@ from ....mechanisms.errors import InputError
 from ..handlers.options import EstimateOptions
 
 SHARED = frozenset({
-    "--column", "--drop-missing", "--skip-invalid", "--allow-unproved", "--json", "--confidence", "--out",
+    "--column", "--drop-missing", "--skip-invalid", "--allow-unproved", "--json", "--confidence", "--out", "--force",
     "--versus", "--by", "--weights", "--simultaneous", "--top", "--method", "--target",
 })  # fmt: skip
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ....estimators.reading.columns import SkippedRows
+from ....mechanisms import load_mechanism
 from ....mechanisms.errors import InputError
 from ..handlers.bundle import MOST_ROWS, found_rows
 from ..handlers.kind import Found, Service, split
@@ -108,8 +110,6 @@ def _decided(ends: Interval, asked: EstimateOptions) -> str:
 def _matched(service: Service, asked: EstimateOptions) -> MatchedTallies:
     """Return the counts of both; matched by user if there is a key."""
     from ....estimators.differences import MatchedTallies, match_users, tally_groups
-    from ....estimators.reading.columns import SkippedRows
-    from ....mechanisms import load_mechanism
 
     assert asked.versus is not None
     table, reports = asked.versus

@@ -11,6 +11,7 @@ import numpy as np
 
 from ....estimators.intervals import CONFIDENCE
 from ....estimators.methods import BIAS_AWARE, DISTRIBUTION_METHODS, MEAN_METHODS
+from ....estimators.reading.columns import SkippedRows
 from ....estimators.reading.columns.simulated_columns import USERS
 from ....estimators.reading.formats.axis import AxisNumber, in_units
 from ....mechanisms.combinators.attribute_sampling import AttributeSampling
@@ -18,8 +19,10 @@ from ....mechanisms.errors import InputError
 from ....mechanisms.exactness.verification import verify
 from ..options.kind import DesignKind
 from ..output.output import share_progress, told_of_reports
+from ..output.prior import SENSITIVE, on_own_steps, within_range
 from .bundle import BundleKind, found_rows, read_to_count
 from .kind import Answer, Designed, Found, Held, Layout, Part, Service, split
+from .numbers.clipped import marked
 from .numbers.estimates import names_of, require_method, say_of_users, told_by_counts, told_of_join, with_usual
 from .numbers.fits import mean_found
 
@@ -51,8 +54,6 @@ class Attributes(BundleKind[AttributeSampling]):
     @classmethod
     def design(cls, options: DesignOptions) -> Designed:
         """Return a table for each attribute, given as NAME=LO:HI, and how many of them a user reports."""
-        from .numbers.clipped import marked
-
         priors, notes = attribute_priors(options)
         made = design_attributes(options, priors, options.sampled, options.budgets.epsilons[0])
         found, mechanism = made.evidence, made.mechanism
@@ -254,7 +255,6 @@ def _of_counts(services: Sequence[Service], held: Sequence[AttributeSampling], a
     """Return what counts tell, of one service or of several that have users in common."""
     from ....estimators import count, estimate_attribute_means
     from ....estimators.bias_aware import bias_aware_attribute_means
-    from ....estimators.reading.columns import SkippedRows
     from .reading import holds_simulated
 
     started, skipped = time.perf_counter(), SkippedRows()
@@ -328,7 +328,6 @@ def attribute_priors(options: DesignOptions) -> tuple[dict[str, Prior], list[str
     """Return the prior of each attribute that was asked for, out of its column of DATA, and what is to be said."""
     from ....estimators.reading.columns.number_cells import column_units, read_column
     from ...priors.prior import DEFAULT_KNOTS, Prior
-    from ..output.prior import SENSITIVE, on_own_steps, within_range
 
     if options.data is None:
         raise InputError("the priors must come from DATA, got none: name a CSV or Parquet file")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
+from ....estimators.reading.columns import SkippedRows
 from ....estimators.reading.columns.cells import LONGEST_CELL
 from ....estimators.reading.columns.simulated_columns import OUTPUT, USERS
 from ....estimators.reading.formats.axis import length_on, said_on
@@ -171,7 +172,6 @@ class BundleKind(Kind[B]):
 
     def taken(self, service: Service, asked: EstimateOptions) -> tuple[Any, bool, SkippedRows]:
         """Return the counts of one service, whether they are of a simulation, and which rows were left out."""
-        from ....estimators.reading.columns import SkippedRows
         from .days import answered
         from .reading import accounted, added
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ....estimators.intervals import each_of, normal_quantile
-from ....estimators.methods import FREQUENCY_METHODS
+from ....estimators.methods import FREQUENCIES, FREQUENCY_METHODS
 from ....estimators.reading.columns.simulated_columns import BIT, OUTPUT
 from ....mechanisms.categorical.mechanism import CategoricalMechanism
 from ....mechanisms.errors import InputError
@@ -20,8 +20,10 @@ from ....mechanisms.spaces.places import Places
 from ....mechanisms.statistics import Outputs, Supports, unread
 from ....mechanisms.third_party.adoption import DRAWN_BY, FORM, written_of
 from ....mechanisms.third_party.mark import MARK, is_adopted
+from ...privacies import privacy_asked
 from ..options.kind import DesignKind
 from ..output.output import share_progress, solver_progress
+from ..output.prior import SENSITIVE, read_categorical_prior
 from .bundle import MOST_ROWS, RANKED, BundleKind, answer_in_text, found_rows, report_texts
 from .kind import (
     Answer,
@@ -39,6 +41,8 @@ from .kind import (
     split,
 )
 from .options import REPORT_COLUMN
+from .queries import category_queries_found
+from .readers import category_reader
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -100,7 +104,6 @@ class Categories(BundleKind[CategoricalMechanism]):
     def design(cls, options: DesignOptions) -> Designed:
         """Return a frequency oracle by its name, or the optimal table."""
         from ...methods.oracles import ORACLES
-        from ...privacies import privacy_asked
 
         prior, notes = read_labels_prior(options)
         of_loss, epsilon = options.of_one_report, next(iter(options.budgets.epsilons), None)
@@ -174,8 +177,6 @@ class Categories(BundleKind[CategoricalMechanism]):
         return super().query(kinds, relations, **options)
 
     def reader(self, asked: EstimateOptions, *, numbered: bool) -> Reader:
-        from .readers import category_reader
-
         return category_reader(self.mechanism, asked, self.layout(REPORT_COLUMN, ""))
 
     def reports_in_text(self, texts: Sequence[str]) -> np.ndarray:
@@ -192,7 +193,6 @@ class Categories(BundleKind[CategoricalMechanism]):
 
     def summed(self, service: Service, asked: EstimateOptions) -> tuple[SupportCounts, bool] | None:
         from ....estimators.frequencies.collected import collect_sums, is_summed
-        from ....estimators.methods import FREQUENCIES
         from .reading import column_in
 
         way, path = FREQUENCIES.get(asked.method or FREQUENCY_METHODS[0]), service.reports
@@ -224,7 +224,6 @@ class Categories(BundleKind[CategoricalMechanism]):
         asked.refuse("for levels of budgets", "--level-column")
         if asked.of == "queries":
             asked.refuse_told("for frequencies", "stop")
-            from .queries import category_queries_found
 
             return category_queries_found(counts, asked)
         if asked.of is not None:
@@ -385,8 +384,6 @@ def _percent(value: float, reach: float) -> str:
 
 def read_labels_prior(options: DesignOptions) -> tuple[CategoricalPrior, list[str]]:
     """Read the categories and their weights that a design was asked for."""
-    from ..output.prior import read_categorical_prior
-
     return read_categorical_prior(
         options.data, options.column, options.prior_file, drop_missing=options.drop_missing, public=options.public
     )
@@ -420,8 +417,6 @@ def _design_for_loss(prior: CategoricalPrior, promise: Promise, options: DesignO
 
 
 def _designed(made: Design, options: DesignOptions, facts: dict[str, Any]) -> Designed:
-    from ..output.prior import SENSITIVE
-
     judged = {"relative_gap": made.gap, "value": made.value, "status": str(made.status)}
     judged |= {"solver": made.solver, "seconds": made.seconds}
     notes = [] if options.public else [SENSITIVE]

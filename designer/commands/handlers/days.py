@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ....estimators.days.counts import by_day, load_days
+from ....estimators.reading.columns.simulated_columns import COUNTED, INVALID, LATE, OUTPUT, USERS, WAITING
 from ....mechanisms.errors import InputError
 from ..output.output import say
 from .kind import Answer
@@ -37,8 +39,6 @@ def answered(paths: Sequence[Path], tables: Sequence[str], names: Sequence[str] 
     InputError
         Counts by day among others, or of other tables; nothing counted.
     """
-    from ....estimators.days.counts import by_day, load_days
-
     parted = [by_day(path) for path in paths]
     if not any(parted):
         return list(paths), answers_simulated(paths)
@@ -56,8 +56,6 @@ def answered(paths: Sequence[Path], tables: Sequence[str], names: Sequence[str] 
 
 def _told(days: DayCounts, table: str) -> dict[str, Any]:
     """Return the counts of a table, and say what is not among them."""
-    from ....estimators.reading.columns.simulated_columns import COUNTED, INVALID, LATE, WAITING
-
     for state, words in (
         (WAITING, "wait for others of their day"),
         (LATE, "came too late and are not counted"),
@@ -72,8 +70,6 @@ def _told(days: DayCounts, table: str) -> dict[str, Any]:
 
 def _beside(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[Answer]:
     """Return counts of several tables as those of services, whose users reported to one of them each."""
-    from ....estimators.reading.columns.simulated_columns import OUTPUT, USERS
-
     found: list[Answer] = []
     for mine, told in zip(names, rows, strict=True):
         blank = np.full(told[USERS].size, "", dtype=object)

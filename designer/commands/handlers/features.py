@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ....estimators.reading.columns.texts import missing_texts, read_texts
 from ....mechanisms.errors import InputError
 from ....mechanisms.exactness.verification import verify
 from ....mechanisms.features import Features
+from ...features import Pilot
 from ..options.kind import DesignKind
 from ..output.output import readable
 from ..output.prior import LABELS_DISCLOSED, SENSITIVE
@@ -55,6 +56,7 @@ class FeatureReports(BundleKind[Features]):
     of: ClassVar[type] = Features
     designs: ClassVar[tuple[DesignKind, ...]] = (DesignKind.FEATURES,)
     holds: ClassVar[tuple[str, ...]] = ("--clip", "--drop-missing")
+    moves: ClassVar[str] = "of n moves what is estimated by at most"
 
     @classmethod
     def design(cls, options: DesignOptions) -> Designed:
@@ -142,8 +144,11 @@ class FeatureReports(BundleKind[Features]):
     def query(self, kinds: Any, relations: Sequence[str], **options: Any) -> str:
         raise InputError("count-sql is not for features of several columns: estimate takes the reports themselves")
 
-    def one_report_times_n(self) -> None:
-        """None: what one report moves depends on what the others say."""
+    def one_report_times_n(self) -> float | list[float] | None:
+        """None for moments and signs: what one report of these moves depends on what the others say."""
+        if self.mechanism.told.get("way") == "moments" or self.mechanism.target == "group-means":
+            return None
+        return super().one_report_times_n()
 
     def parts(self) -> list[Part]:
         made = self.mechanism
@@ -169,17 +174,25 @@ def features_design(
     public: bool,
 ) -> tuple[FeaturesDesign, list[str]]:  # fmt: skip
     """Return what --for asks of the columns, by a survey or without one, and what there is to say of it."""
-    from ...features import design_association, design_regression
+    from ...features import design_association, design_groups, design_regression, design_table
 
     target, told = options.for_what
     if target == "table":
-        return _table_design(options, data, epsilon, drop_missing=drop_missing), [] if public else [LABELS_DISCLOSED]
+        columns, shares = table_held(options, data, drop_missing=drop_missing)
+        return design_table(columns, epsilon, shares), [] if public else [LABELS_DISCLOSED]
     box = dict(map(attribute_range, options.attributes or ()))
     if target == "group-means":
-        made = _groups_design(options, data, box, epsilon, clip=clip, drop_missing=drop_missing, public=public)
+        held = groups_held(options, data, box, clip=clip, drop_missing=drop_missing)
+        assert options.group is not None  # or it was refused
+        made = design_groups(
+            options.group, held.labels, held.column, held.box, epsilon, held.groups, held.values,
+            source="public" if public else "sensitive", **told,
+        )  # fmt: skip
         return made, [] if public else [SENSITIVE]
     if len(box) < len(options.attributes or ()):
         raise InputError("columns must differ, got one twice: name each once")
+    if options.after is not None:
+        return _second_round(options, options.after, data, box, epsilon), []
     notes = []
     pilot = None
     if data is not None:
@@ -200,6 +213,49 @@ def features_design(
     return made, notes
 
 
+def _second_round(
+    options: FeaturesOptions, after: tuple[Path, Path], data: Path | None, box: Mapping[str, tuple[float, float]],
+    epsilon: float,
+) -> FeaturesDesign:  # fmt: skip
+    """Return the mechanism of the users who are asked after the first round."""
+    from ....mechanisms import load_mechanism
+    from ...features import design_after
+    from .reading import read_laid_out
+
+    table, reports = after
+    if data is not None:
+        raise InputError(f"a second round is by the first one's reports, got a survey, {str(data)!r}: leave one out")
+    loaded = load_mechanism(table)
+    if getattr(loaded, "kind", None) != Features.kind:
+        raise InputError(f"the first round must be of features of several columns, got {str(table)!r} of another kind")
+    first = cast("Features", loaded)
+    if box != dict(first.columns) or options.response != list(first.columns)[-1]:
+        wanted = " ".join(f"--column {name}={low:g}:{high:g}" for name, (low, high) in first.columns.items())
+        raise InputError(f"both rounds must be of the same columns and response, got others than {wanted}: name these")
+    kind = FeatureReports(first)
+    layout = kind.layout("", "")
+    read = read_laid_out(layout, reports, kind.identifier, drop_missing=False, skip_invalid=False)
+    return design_after(first, read.reports, epsilon, **options.for_what[1])
+
+
+def rounds_plan(
+    options: FeaturesOptions, data: Path | None, epsilon: float, people: int | None, error: float | None
+) -> dict[str, int | float | bool]:
+    """Return what two rounds of a regression without a survey err by or take, and whether they pay; else nothing."""
+    from ...features import two_rounds
+
+    target, told = options.for_what
+    if target != "regression" or data is not None or options.after is not None:
+        return {}
+    assert options.response is not None  # or it was refused
+    found = two_rounds(options.response, dict(map(attribute_range, options.attributes or ())), epsilon, **told)
+    if error is None:
+        assert people is not None  # or it was refused
+        return {"error_two_rounds": float(found.std_errors(people).max()), "two_rounds_pay": found.pay(people)}
+    needed = found.people(error)
+    return {"people_two_rounds": needed, "two_rounds_pay": found.pay(needed)}
+
+
 def split_people(
     options: FeaturesOptions, data: Path | None, epsilon: float, error: float, *, clip: bool, drop_missing: bool
 ) -> dict[str, int]:
@@ -214,10 +270,10 @@ def split_people(
     return {"people_split": math.ceil(split_variance(pilot, box, epsilon, **told) / error**2)}
 
 
-def _table_design(options: FeaturesOptions, data: Path | None, epsilon: float, *, drop_missing: bool) -> FeaturesDesign:
-    """Return the mechanism of the cells of both columns, whose values are those of a survey."""
-    from ...features import design_table
-
+def table_held(
+    options: FeaturesOptions, data: Path | None, *, drop_missing: bool
+) -> tuple[dict[str, list[str]], np.ndarray]:
+    """Return the values of both columns of a survey, and the shares (r, c) of its people in each cell."""
     names = options.attributes or []
     if with_range := [name for name in names if "=" in name]:
         raise InputError(f"columns of a table have values and no range, got {with_range[0]!r}: name it alone")
@@ -236,17 +292,25 @@ def _table_design(options: FeaturesOptions, data: Path | None, epsilon: float, *
         codes.append(where)
     shape = tuple(map(len, columns.values()))
     many = np.bincount(np.ravel_multi_index(codes, shape), minlength=shape[0] * shape[1]).reshape(shape)
-    return design_table(columns, epsilon, many / many.sum())
+    return columns, many / many.sum()
 
 
-def _groups_design(
-    options: FeaturesOptions, data: Path | None, box: Mapping[str, tuple[float, float]], epsilon: float, *, clip: bool,
-    drop_missing: bool, public: bool,
-) -> FeaturesDesign:  # fmt: skip
-    """Return the mechanism of the means of groups, whose labels are those of a survey."""
-    from ...features import design_groups
+@dataclass(frozen=True, eq=False)
+class GroupsHeld:
+    """A survey's groups, and the numbers whose means are wanted: positions (K,) among labels, values (K,) in a box."""
 
-    _, told = options.for_what
+    labels: tuple[str, ...]
+    groups: np.ndarray
+    column: str
+    values: np.ndarray
+    box: tuple[float, float]
+
+
+def groups_held(
+    options: FeaturesOptions, data: Path | None, box: Mapping[str, tuple[float, float]], *, clip: bool,
+    drop_missing: bool,
+) -> GroupsHeld:  # fmt: skip
+    """Return the groups of a survey and the numbers of its people."""
     assert options.group is not None  # or it was refused
     if len(box) != 1 or options.group in box:
         named = ", ".join(box) or "none"
@@ -259,17 +323,7 @@ def _groups_design(
     _require_whole(data, whole, drop_missing=drop_missing)
     labels, groups = np.unique(texts[whole].astype(str), return_inverse=True)
     held = np.clip(values[whole], *ends) if clip else values[whole]
-    return design_groups(
-        options.group,
-        tuple(labels.tolist()),
-        column,
-        ends,
-        epsilon,
-        groups,
-        held,
-        source="public" if public else "sensitive",
-        **told,
-    )
+    return GroupsHeld(tuple(labels.tolist()), groups, column, held, ends)
 
 
 def _numbered(name: str, labels: Categories, texts: np.ndarray) -> np.ndarray:
@@ -302,8 +356,6 @@ def _require_whole(data: Path, whole: np.ndarray, *, drop_missing: bool) -> None
 
 def survey(data: Path, box: Mapping[str, tuple[float, float]], *, clip: bool, drop_missing: bool) -> Pilot:
     """Return the records of a survey that have all columns; InputError for ones that lack some, or lie outside."""
-    from ...features import Pilot
-
     columns = np.column_stack([read_sparse_column(data, name) for name in box])
     whole = np.logical_not(np.isnan(columns).any(axis=1))
     _require_whole(data, whole, drop_missing=drop_missing)

@@ -1,4 +1,4 @@
-"""Ways whose reports are of a whole history and of no single value: seeds and numbers of directions."""
+"""The handler of directions and trees: a report is of a history, or of its changes, and of no single value."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ....mechanisms.over_time import Directions
+from ....mechanisms.over_time import Directions, Tree
 from .bundle import BundleKind
 from .kind import Checked, Held, Layout, Part
 from .options import REPORT_COLUMN
@@ -60,11 +60,15 @@ class Histories(Ways):
             "epsilon_of_a_report": made.epsilon,
             "life_epsilon": made.life_epsilon,
             "span": made.span,
-            "directions": made.directions,
-            "favoured": made.favoured,
+            **self.own_facts(),
             "device_keeps": made.keeps,
             "max_log_ratio": made.max_log_ratio,
         }
+
+    def own_facts(self) -> dict[str, Any]:
+        """What there is to say of this kind alone."""
+        made: Any = self.mechanism
+        return {"directions": made.directions, "favoured": made.favoured}
 
     def figure(self) -> Axes:
         return self.mechanism.plot()
@@ -77,3 +81,14 @@ class Histories(Ways):
 
     def units(self, attribute: str | None) -> str:
         return self.mechanism.units  # pyright: ignore[reportAttributeAccessIssue] -- of directions
+
+
+@dataclass(frozen=True, eq=False)
+class Trees(Histories):
+    """Values are those of one period, of which a state keeps a sign; reports are text, a sign or a number."""
+
+    of: ClassVar[type] = Tree
+
+    def own_facts(self) -> dict[str, Any]:
+        made: Any = self.mechanism
+        return {"steps": [branch.step for branch in made.branches], "method": made.table.provenance.method}

@@ -134,8 +134,9 @@ class ReportOptions(Options):
         bool,
         typer.Option(
             "--rounds",
-            help="The files are of different times: the average over them, weighed by their reports, with intervals "
-            "that count users, and each file by itself. Without it services are taken to have measured one value.",
+            help="The files are of different times: estimate the average over them, weighed by their reports, "
+            "with intervals that count users, and each file separately. Without it, services have "
+            "measured one value.",
         ),
     ] = False
     drop_missing: DropMissing = False
@@ -156,12 +157,6 @@ class CountOptions(DayOptions, ReportOptions):
             "is gone on with.",
         ),
     ]
-    day_column: Annotated[
-        str | None,
-        typer.Option(
-            "--day-column", help="With --by: column of the days, or of times, whose day counts. Default: day."
-        ),
-    ] = None
     window: Window = None
     force: Force = False
 
@@ -174,7 +169,8 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         list[Path] | None,
         typer.Option(
             "--counts",
-            help="Instead of REPORTS: what count wrote, or an engine answered to count-sql's query. May be repeated "
+            help="Use counts instead of REPORTS: a file from count, or an engine's answer to count-sql's "
+            "query. May be repeated "
             "for other users of the same services: counts add up.",
         ),
     ] = None
@@ -186,7 +182,7 @@ class EstimateOptions(ContrastOptions, ReportOptions):
             metavar=f"<{'|'.join(METHODS)}>",
             help="Default: population for means of several services, bias-aware with --prior or tables "
             "designed for the error, smooth for distributions; unbiased for categories and pairs, mle for levels "
-            f"of categories. Some may be told more, as mr:threshold=0.01,prune is: {told_in_words(TOLD)}.",
+            f"of categories. Some take settings, such as mr:threshold=0.01,prune: {told_in_words(TOLD)}.",
         ),
     ] = None
     attribute: Annotated[
@@ -199,9 +195,10 @@ class EstimateOptions(ContrastOptions, ReportOptions):
             "--of",
             metavar=f"<{'|'.join(OF)}>",
             autocompletion=_estimates,
-            help="What to estimate. Default: mean. quantiles:0.25,0.75 says which; queries:prefix, ranges, moments or "
-            "FILE answers these, without bias. reports:absolute reads each report by itself, by --prior, "
-            "as what costs least. Of a way over time: each period's mean (default), the average of all, or change.",
+            help="What to estimate. Default: mean. quantiles:0.25,0.75 names them; queries:prefix, ranges, "
+            "moments or FILE answers these, without bias. reports:absolute reads each report alone, by "
+            "--prior, with the least expected loss. For a way over time: each period's mean (default), "
+            "the average of all, or change.",
         ),
     ] = None
     smooth: Annotated[
@@ -209,7 +206,7 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         typer.Option(
             "--smooth",
             metavar="STEP",
-            help="Of a way over time: levels move by about so much a period; each is estimated from all periods.",
+            help="For a way over time: levels move by about so much a period; each is estimated from all periods.",
         ),
     ] = None
     confidence: Confidence = CONFIDENCE
@@ -217,17 +214,19 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         Target,
         typer.Option(
             "--target",
-            help="Whose mean or share it is: of the population that these users are a random sample of, or of these "
-            "very users, whose values are fixed: shorter intervals. Of unbiased estimates, and mle, shrunk of levels.",
+            help="Whose mean or share it is: that of the population from which these users are a random "
+            "sample, or that of these very users, whose values are fixed: shorter intervals. For unbiased "
+            "estimates, and for mle and shrunk of levels.",
         ),
     ] = "population"
     alike: Annotated[
         bool,
         typer.Option(
             "--alike",
-            help="Several services: weigh users by what their services tell, as if who reports to which said nothing "
-            "of the value; their means are compared, and a warning says where they differ by more than chance. "
-            "Versions of categories are weighed so, too.",
+            help="Several services: weigh users by the precision of their services, assuming that "
+            "participation is independent of the value; their means are compared, and a warning says "
+            "where they differ by more than chance. "
+            "Versions of tables for categories are also weighed this way.",
         ),
     ] = False
     level_column: Annotated[
@@ -241,15 +240,15 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         typer.Option(
             "--between",
             metavar="LO HI",
-            help="Add the probability of this range of values. Alone, it is of their distribution.",
+            help="Add the probability of this range of values. Alone, it comes from their distribution.",
         ),
     ] = None
     above: Annotated[
         float | None,
         typer.Option(
             "--above",
-            help="Add the probability of values above this. Alone, it is of their distribution; with --versus it is "
-            "the difference of both groups', and that alone.",
+            help="Add the probability of values above this. Alone, it comes from their distribution; with "
+            "--versus it is only the difference between both groups.",
         ),
     ] = None
     assume: Annotated[
@@ -257,7 +256,7 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         typer.Option(
             "--assume",
             metavar=f"<{'|'.join(ASSUMPTIONS)}>",
-            help="What intervals of distributions of numbers may assume, all of it where repeated; by default nothing. "
+            help="What intervals of distributions of numbers may assume; repeated, all of it; by default nothing. "
             "shape=1.1,exempt=0.01: the ratio to the prior changes by at most a tenth per hundredth of the range, but "
             "for 1% of people. trust=3: each weight of the prior is right within a factor of 3. unimodal=20: one peak, "
             "there. monotone=50: the density falls beyond it. The prior is --prior's, or the table's.",
@@ -268,8 +267,8 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         typer.Option(
             "--assume-from",
             metavar="OLD OLDER",
-            help="Two earlier priors, like --prior: how many people had to be exempt from --assume between them, which "
-            "is taken where it does not say how many.",
+            help="Two earlier priors, like --prior: how many people had to be exempt from --assume between "
+            "them, which is used where --assume names no number.",
         ),
     ] = None
     prior_file: Annotated[
@@ -298,7 +297,8 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         bool,
         typer.Option(
             "--raw",
-            help="Mean of one table, ua and uwa of several: average reports as they are, as papers do; never better.",
+            help="Mean of one table, ua and uwa of several: average reports as they are, as papers do; this is "
+            "never better.",
         ),
     ] = False
 

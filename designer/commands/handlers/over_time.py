@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ....mechanisms.errors import InputError
 from ....mechanisms.over_time.way import Way
 from ..options.kind import DesignKind
+from ..output.output import spinner
 from ..output.prior import CARRIED
 from .bundle import BundleKind
 from .kind import Designed, Found, Held, Kind, Layout, Part, WrittenReports
+from .registry import kind_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from .kind import Checked, Service
     from .options import CountOptions, EstimateOptions
 
-WAYS = ("auto", "panel", "fresh", "rows", "directions", "memoised")
+WAYS = ("auto", "panel", "fresh", "rows", "tree", "directions", "memoised")
 """Values of --way."""
 
 TURNS = ("names", "devices")
@@ -79,8 +81,6 @@ class Ways(BundleKind[Way]):
     @property
     def one(self) -> Kind:
         """The mechanism of one report, as commands see it."""
-        from .registry import kind_of
-
         return kind_of(made_of(self.mechanism))
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
@@ -170,7 +170,6 @@ class _Chosen:
 def _of_numbers(options: DesignOptions, asked: Repeated, epsilon: float, way: str) -> _Chosen:
     """The way that was named, or that which is planned to err least; with the error of what is asked."""
     from ...over_time import plan_over_time
-    from ..output.output import spinner
     from .numbers.handler import design_numbers
 
     prior, notes = options.prior()
@@ -180,11 +179,12 @@ def _of_numbers(options: DesignOptions, asked: Repeated, epsilon: float, way: st
             prior, epsilon, 1, asked, only=only, progress=lambda budget: told(f"epsilon {budget:.3g}")
         )
     if not ways:
-        raise InputError(f"way {way} answers when the last period ends, got --answers {asked.answers}: ask at-end")
+        raise InputError(_cannot(way, asked))
     found = ways[0]
     more = {"error_times_root_n": found.error(asked.of), "of": asked.of}
     builds = {
         "rows": lambda: _rows(options, prior, epsilon, asked),
+        "tree": lambda: _tree(options, prior, epsilon, asked),
         "directions": lambda: _directions(prior, epsilon, asked),
         "memoised": lambda: _memoised(
             lambda share: design_numbers(options, prior, share).mechanism, epsilon, asked, len(prior.knots)
@@ -194,6 +194,23 @@ def _of_numbers(options: DesignOptions, asked: Repeated, epsilon: float, way: st
         found.way, found.life_epsilon, found.reports,
         lambda share: design_numbers(options, prior, share).mechanism, notes, more, builds.get(found.way),
     )  # fmt: skip
+
+
+def _cannot(way: str, asked: Repeated) -> str:
+    """Why a way has no plan for what is asked."""
+    if way == "tree":
+        many = f"--changes {asked.most_changes}, --of {asked.of} and --periods {asked.periods}"
+        return f"way tree tells values of --changes 1 to 32, and more than one average, got {many}: use --way auto"
+    return f"way {way} answers when the last period ends, got --answers {asked.answers}: ask at-end"
+
+
+def _tree(options: DesignOptions, prior: Any, epsilon: float, asked: Repeated) -> Way:
+    from ...over_time.noise import Noise
+    from ...over_time.tree import design_tree, plan_tree
+    from .numbers.handler import design_numbers
+
+    planned = plan_tree(Noise(prior), epsilon, asked)
+    return design_tree(design_numbers(options, prior, epsilon).mechanism, planned, epsilon)
 
 
 def _memoised(made: Callable[[float], Any], epsilon: float, asked: Repeated, different: int) -> Way:
@@ -222,7 +239,7 @@ def _of_categories(options: DesignOptions, asked: Repeated, epsilon: float, way:
     from ...over_time import plan_over_time
     from .categories import Categories, read_labels_prior
 
-    if way in ("rows", "directions"):
+    if way in ("rows", "tree", "directions"):
         raise InputError(f"way {way} is for numbers, got --categorical: use --way panel")
     designed: dict[float, Designed] = {}
 

@@ -14,6 +14,7 @@ from ....mechanisms.errors import InputError, wired
 from ....mechanisms.key_value.mechanism import KeyValueMechanism
 from ..options.kind import DesignKind
 from ..output.output import task_progress
+from ..output.prior import SENSITIVE, read_categorical_prior
 from .bundle import BundleKind, answer_in_text, found_rows
 from .kind import Answer, Designed, Found, Held, Part, Service, split
 from .options import REDUCTION
@@ -166,8 +167,6 @@ class Pairs(BundleKind[KeyValueMechanism]):
 
 def best_pairs(options: DesignOptions) -> tuple[Callable[[float], KeyValueMechanism], list[str]]:
     """Return what makes the best mechanism of a budget, as was asked for, and what is to be said of the data."""
-    from ..output.prior import SENSITIVE, read_categorical_prior
-
     # A row without a key, or without a value, is a user who holds no pair.
     keys, notes = read_categorical_prior(
         options.data, options.column, options.prior_file, drop_missing=True, public=options.public

@@ -14,11 +14,15 @@ from ....estimators.reading.columns.number_cells import read_column, read_sparse
 from ....mechanisms.errors import InputError
 from ....mechanisms.spaces.places import COLUMNS
 from ....mechanisms.spaces.places import Places as Space
+from ...priors.categorical import CategoricalPrior
+from ...privacies import privacy_asked
 from ..options.kind import DesignKind
 from ..output.output import solver_progress
+from ..output.prior import SENSITIVE
 from .bundle import BundleKind
 from .categories import LABELS, Categories
 from .kind import Designed, Drawing, Held, Kind, Layout, Reader, WrittenReports
+from .readers import place_reader
 
 if TYPE_CHECKING:
     from ..options.designs.design import DesignOptions
@@ -41,9 +45,6 @@ class Places(Categories):
     def design(cls, options: DesignOptions) -> Designed:
         """Return the table of least loss of one report."""
         from ...designs.design import design
-        from ...priors.categorical import CategoricalPrior
-        from ...privacies import privacy_asked
-        from ..output.prior import SENSITIVE
 
         assert options.prior_file is not None  # or there were no places
         prior = CategoricalPrior.from_places_file(options.prior_file)
@@ -99,8 +100,6 @@ class Places(Categories):
         return self.mechanism.checked_reports(self._outputs.codes(np.column_stack(cells)))
 
     def reader(self, asked: EstimateOptions, *, numbered: bool) -> Reader:
-        from .readers import place_reader
-
         return place_reader(self.mechanism, asked, self.layout("", ""))
 
     def columns_of(self, reports: np.ndarray) -> dict[str, np.ndarray]:

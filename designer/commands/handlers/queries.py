@@ -9,6 +9,7 @@ import numpy as np
 from ....estimators.intervals import each_of
 from ....mechanisms.errors import InputError
 from ....mechanisms.spaces.places import Places
+from ....mechanisms.table.unit_interval import UnitInterval
 from ...objectives.losses.named import known_or_read
 from ...objectives.questions.queries import NAMES, queries_of
 from .bundle import found_rows
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 def queries_found(counts: ReportCounts, asked: EstimateOptions, facts: dict[str, Any]) -> Found:
     """Return the answers to the workload that is asked for, in its order."""
     from ....estimators.distributions import estimate_queries
-    from ....mechanisms.table.unit_interval import UnitInterval
 
     _refuse(asked)
     table = counts.mechanisms[0]

@@ -12,6 +12,7 @@ import numpy as np
 
 from ....mechanisms.errors import InputError
 from ...objectives.losses.named import CIRCULAR, LOSSES, OF_LABELS, best_readings, known_or_read, losses_of
+from ...priors.categorical import CategoricalPrior
 from ..options.trusted_prior import weights_on
 from .kind import Layout, Reader
 
@@ -56,8 +57,6 @@ def number_reader(table: TabulatedMechanism, asked: EstimateOptions, *, numbered
 
 def category_reader(mechanism: CategoricalMechanism, asked: EstimateOptions, layout: Layout) -> Reader:
     """Return what reads reports of categories, whose column is laid out so, as categories."""
-    from ...priors.categorical import CategoricalPrior
-
     loss, outputs = asked.read_by
     if outputs is not None:
         raise InputError("outputs of --of reports are for numbers, got categories: leave it out")
@@ -77,8 +76,6 @@ def category_reader(mechanism: CategoricalMechanism, asked: EstimateOptions, lay
 
 def place_reader(mechanism: CategoricalMechanism, asked: EstimateOptions, layout: Layout) -> Reader:
     """Return what reads reports of places (n, 2) as places of the mechanism, by the losses of places."""
-    from ...priors.categorical import CategoricalPrior
-
     loss, outputs = asked.read_by
     if outputs is not None:
         raise InputError("outputs of --of reports are for numbers, got places: leave it out")

@@ -47,9 +47,10 @@ def bundle_kinds() -> Iterator[type[BundleKind]]:
     from .attributes import Attributes
 
     yield Attributes
-    from .histories import Histories
+    from .histories import Histories, Trees
 
     yield Histories
+    yield Trees
     from .features import FeatureReports
 
     yield FeatureReports

@@ -42,7 +42,7 @@ KNOTS = 65
 NOT_REPEATED = ("--epsilon", "--knots", "--out", "--plot", "--force", "--results", "--workers", "--json")
 """Options that the command in a report shows always, or that do not change what it says."""
 
-SUFFIXES = (".html", ".htm")
+SUFFIXES = (".html", ".htm", ".tex")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,7 @@ class BoundsOptions(ObjectiveOptions):
         list[str] | None,
         typer.Option(
             "--objective",
-            help=f"What else to judge by, beside expected and minimax; repeat for several. There are {in_words()}",
+            help=f"Further objectives, beside expected and minimax; repeat for several. There are {in_words()}",
             rich_help_panel=PANEL,
         ),
     ] = None
@@ -79,7 +79,8 @@ class BoundsOptions(ObjectiveOptions):
         ),
     ] = None
     out: Annotated[
-        Path | None, typer.Option("--out", help="Report to write, .html; of several --attribute a folder.")
+        Path | None,
+        typer.Option("--out", help="Report to write, .html, or .tex for LaTeX; of several --attribute a folder."),
     ] = None
     plot: Plot = None
     force: Force = False

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ....estimators.reading.columns.simulated_columns import DAY
 from ....mechanisms.errors import InputError
 from .shared import Options
 
 if TYPE_CHECKING:
     from ....estimators.engines.daily import Daily
 
-DETAILS = ("--late", "--min-batch", "--today")
+DETAILS = ("--late", "--min-batch", "--today", "--day-column")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,9 +31,9 @@ class DayOptions(Options):
         str | None,
         typer.Option(
             "--by",
-            metavar="table,day",
-            help="Count each table and day by itself, again and again: reports that are known by their report_id count "
-            "once, and estimate and monitor take all counts together.",
+            metavar="table,day[,COLUMN]",
+            help="Count each table, day and cell of any COLUMN separately, again and again: reports with a known "
+            "report_id count once; estimate and monitor add the counts up.",
         ),
     ] = None
     late: Annotated[
@@ -53,14 +55,30 @@ class DayOptions(Options):
         ),
     ] = None
 
+    day_column: Annotated[
+        str | None,
+        typer.Option(
+            "--day-column", help="With --by: column of the days, or of times, whose day counts. Default: day."
+        ),
+    ] = None
+
     @cached_property
-    def by_table(self) -> bool:
-        """Whether days are parted by table; InputError for another way to part."""
+    def _parted(self) -> tuple[bool, str | None]:
+        """Whether days are parted by table, and the column of windows; InputError for another way to part."""
         from ....estimators.engines.daily import BY
 
-        if self.by is None or self.by.replace(" ", "") not in BY:
-            raise InputError(f"--by must be {BY[0]}, or {BY[1]} where reports name no table, got {self.by!r:.60}")
-        return self.by.replace(" ", "") == BY[0]
+        for by in BY:
+            if self.by is not None and (found := re.fullmatch(rf"{by}(?:,([^,]+))?", re.sub(r"\s*,\s*", ",", self.by))):
+                return by == BY[0], found[1]
+        raise InputError(
+            f"--by must be {BY[0]}, or {BY[1]} where reports name no table, and after it at most one COLUMN, got "
+            f"{self.by!r:.60}: a day says when its ids are forgotten"
+        )
+
+    @property
+    def by_table(self) -> bool:
+        """Whether days are parted by table; InputError for another way to part."""
+        return self._parted[0]
 
     def daily(self, *, arrived: str | None = None, ids: bool = True) -> Daily | None:
         """Return how counts are parted by days; None where they are not, for which nothing else is asked."""
@@ -71,7 +89,7 @@ class DayOptions(Options):
             if arrived is not None or not ids:
                 raise InputError("--arrived and --no-ids are for counts --by table,day: leave them out, or add --by")
             return None
-        _ = self.by_table
+        window = self._parted[1]
         late = LATE_DAYS if self.late is None else self.late
         least = MIN_BATCH if self.min_batch is None else self.min_batch
-        return Daily(late, least, self.today, arrived, ids)
+        return Daily(late, least, self.today, arrived, ids, window, self.day_column or DAY)

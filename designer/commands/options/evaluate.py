@@ -21,7 +21,7 @@ class EvaluateOptions(Options):
     columns: Annotated[
         list[str] | None,
         typer.Option(
-            "--column", help="Column of DATA, of places x, then y; attributes have columns of their own names."
+            "--column", help="Column of DATA; for places x, then y; attributes have columns with their own names."
         ),
     ] = None
     prior_file: PriorFile = None

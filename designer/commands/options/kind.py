@@ -65,7 +65,7 @@ class DesignKind(Enum):
     ATTRIBUTES = "attributes", (*_ATTRIBUTES, "--objective", "--n")
     FEATURES = (
         "features of several columns",
-        ("--for", "--attribute", "--rank", "--response", "--group", "--clip", "--n"),
+        ("--for", "--attribute", "--rank", "--response", "--group", "--after", "--clip", "--n"),
     )
     OVER_TIME = (
         "a way over time",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -16,6 +15,7 @@ from ....estimators.reading.columns.days import day_of
 from ....estimators.reading.columns.simulated_columns import DAY, REPORT_ID, ROUND
 from ....mechanisms.errors import InputError
 from .ledger import LedgerOptions
+from .report_ids import report_ids
 from .shared import DataFile, DropMissing, Force, Json, Table, Window
 
 if TYPE_CHECKING:
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 KEYED = ("--secret", "--period")
 
 Form = Literal["report", "index"]
-
-ID_BYTES = 16
-"""Random bytes of a report's id: of 2^40 reports no two are alike but with a chance below 1e-14."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +44,7 @@ class PerturbOptions(LedgerOptions):
     force: Force = False
     columns: Annotated[
         list[str] | None,
-        typer.Option("--column", help="Column of DATA: numbers, categories, or keys of pairs; of places x, then y."),
+        typer.Option("--column", help="Column of DATA: numbers, categories, or keys of pairs; for places x, then y."),
     ] = None
     value_column: Annotated[
         str | None, typer.Option("--value-column", help="Column of DATA with the values, for key-value pairs.")
@@ -79,7 +76,7 @@ class PerturbOptions(LedgerOptions):
             "--period",
             help="The period that the values are of, written into the column round. With --secret users report anew in "
             "another one; default: none. With --ledger the same value has the same report in all; default: the date. "
-            "Of a way over time its number, from 1, written into the column period.",
+            "For a way over time: its number, from 1, written into the column period.",
         ),
     ] = None
     day: Annotated[
@@ -87,16 +84,19 @@ class PerturbOptions(LedgerOptions):
         typer.Option(
             "--day",
             metavar="DAY",
-            help="The day that the reports are of, as 2026-05-01, or today (in UTC): written into the column day, with "
-            "a fresh report_id for each, by which count --by table,day tells copies and late reports.",
+            help="The day that the reports are of, as 2026-05-01, or today (in UTC): written into the column "
+            "day. Each report also gets a report_id, by which count --by table,day recognises copies and "
+            "late reports. Ids are fresh; with --secret or --ledger a repeated run gives the same ids, "
+            "one for each user and period.",
         ),
     ] = None
     state: Annotated[
         Path | None,
         typer.Option(
             "--state",
-            help="Of a way over time: file of what was sent in which period, made if there is none. A period that is "
-            "asked for again has the same reports, and no user reports more often than was promised.",
+            help="For a way over time: file of what was sent in which period, made if there is none. A period "
+            "that is asked for again has the same reports, and no user reports more often than was "
+            "promised.",
         ),
     ] = None
     seed: Annotated[
@@ -120,18 +120,18 @@ class PerturbOptions(LedgerOptions):
         bool,
         typer.Option(
             "--resume",
-            help="Keep what is written at an interruption, in a folder OUT.partial, and go on from there when asked "
-            "again: no row that has a report gets a second one.",
+            help="At an interruption keep what is written in a folder OUT.partial; the same command then "
+            "continues, and no row gets a second report.",
         ),
     ] = False
     window: Window = None
-    clip: Annotated[bool, typer.Option("--clip", help="Move values into the range, counted.")] = False
+    clip: Annotated[bool, typer.Option("--clip", help="Clip values to the range, and say how many there are.")] = False
     rounding: Annotated[
         Literal["nearest"] | None,
         typer.Option(
             "--rounding",
-            help="For a promise of pairs of knots, which takes no values between: nearest moves these to a knot, and "
-            "what is then promised of two values is said. A promise by a matrix says nothing of them.",
+            help="For a promise of pairs of knots, which takes no values between: nearest moves these to a "
+            "knot, and the resulting promise is printed. A promise by a matrix does not cover them.",
         ),
     ] = None
     drop_missing: DropMissing = False
@@ -164,8 +164,13 @@ class PerturbOptions(LedgerOptions):
         today = None if self.ledger is None else datetime.now(UTC).date().isoformat()
         return self.label or today
 
-    def with_round(self, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Return columns of reports with those of their round and of their day, where they have one."""
+    def with_round(
+        self, columns: Mapping[str, np.ndarray], mechanism: Channel, users: Callable[[], np.ndarray]
+    ) -> dict[str, np.ndarray]:
+        """Return columns of reports with those of their round and of their day, where they have one.
+
+        The users of their rows are asked for only where ids are theirs.
+        """
         import numpy as np
 
         rows = next(iter(columns.values())).size
@@ -174,13 +179,11 @@ class PerturbOptions(LedgerOptions):
             found[ROUND] = np.full(rows, self.period, dtype=object)
         if self.day is not None:
             found[DAY] = np.full(rows, self._day_named(), dtype=object)
-            found[REPORT_ID] = np.array([secrets.token_hex(ID_BYTES) for _ in range(rows)], dtype=object)
+            found[REPORT_ID] = np.array(report_ids(self, mechanism, users, rows), dtype=object)
         return found
 
     def _day_named(self) -> str:
-        """The day that reports are of; ids beside reports that another run gives again are refused, as copies would
-        count twice."""
-        self.refuse("of no use to ids of reports, which a run that is repeated would draw anew", "--secret", "--ledger")
+        """The day that reports are of."""
         if taken := {DAY, REPORT_ID} & {*self.beside}:
             raise InputError(f"{min(taken)!r} is a column beside each report, got one of that name: rename it")
         return (datetime.now(UTC).date() if self.day == "today" else day_of(self.day or "")).isoformat()
@@ -261,11 +264,13 @@ class PerturbOptions(LedgerOptions):
 
     def users(self, column: str) -> np.ndarray | None:
         """Return the users (n,) of the rows that have a value, where reports are theirs by a secret; else None."""
-        if self.secret is None or self.key is None:
-            return None
+        return None if self.secret is None or self.key is None else self.users_of([column])
+
+    def users_of(self, columns: Sequence[str]) -> np.ndarray:
+        """Return the users (n,) of the rows that have values in these columns."""
         from ....estimators.reading.columns.keyed import read_keys
 
-        return read_keys(self.data, [column], self.key)
+        return read_keys(self.data, columns, self.needed("--key"))
 
     @property
     def column(self) -> str | None:

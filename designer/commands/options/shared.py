@@ -34,7 +34,7 @@ DropMissing = Annotated[bool, typer.Option("--drop-missing", help="Leave out row
 
 SkipInvalid = Annotated[
     bool,
-    typer.Option("--skip-invalid", help="Leave out, and count, rows that hold no report that the mechanism can make."),
+    typer.Option("--skip-invalid", help="Leave out rows that hold no report of the mechanism, and count them."),
 ]
 
 Window = Annotated[
@@ -43,8 +43,9 @@ Window = Annotated[
         "--window",
         min=1,
         rich_help_panel="Files in detail",
-        help="Of standard input (-) to standard output (--out -): take so many rows at a time, and let what comes of "
-        "them go before the next are read, so that the stream need not end. Counts may go to a .csv, too, at its end.",
+        help="From standard input (-) to standard output (--out -): process so many rows at a time, and "
+        "release their results before the next are read, so that the stream need not end. Counts may go "
+        "to a .csv, too, at its end.",
     ),
 ]
 
@@ -78,7 +79,7 @@ Clip = Annotated[
 PriorFile = Annotated[
     Path | None,
     typer.Option(
-        "--prior", help="CSV or Parquet with columns value and weight, instead of DATA; of places x, y, weight."
+        "--prior", help="CSV or Parquet with columns value and weight, instead of DATA; for places x, y and weight."
     ),
 ]
 Knots = Annotated[
@@ -140,7 +141,7 @@ Explain = Annotated[bool, typer.Option("--explain", help="Say in plain sentences
 Units = Annotated[str, typer.Option("--units", help="Name of the units, kept in what is written.")]
 Methods = Annotated[
     list[str] | None,
-    typer.Option("--method", help="Repeat for several, told more or not, as ptt:eta=1.5; default: all."),
+    typer.Option("--method", help="Repeat for several, with settings or without, such as ptt:eta=1.5; default: all."),
 ]
 Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Makes the simulation repeatable.")]
 
@@ -161,8 +162,9 @@ Format = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help="How text files are written, as csv:delimiter=semicolon,decimal=,,encoding=latin-1: the mark between "
-        "cells, or its name; the decimal mark, of which the other separates thousands. Default: recognised.",
+        help="Form of text files, such as csv:delimiter=semicolon,decimal=,,encoding=latin-1: the mark between "
+        "cells or its name, the decimal mark (the other one separates thousands) and the encoding. "
+        "Default: recognised.",
     ),
 ]
 
@@ -199,8 +201,8 @@ AllowLarge = Annotated[
     bool,
     typer.Option(
         "--allow-large",
-        help="Accept files of any cost: without it what may take over 2 GiB of memory or 2^33 multiplications is "
-        "refused, in a line that says how much it would take.",
+        help="Accept files of any cost. Otherwise files that may take over 2 GiB of memory or 2^33 "
+        "multiplications are refused, with their cost.",
     ),
 ]
 

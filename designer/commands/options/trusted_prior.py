@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ....mechanisms.errors import InputError
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -29,7 +31,6 @@ def trusted_weights(path: Path | None, counts: ReportCounts) -> np.ndarray | Non
 def weights_on(path: Path, knots: np.ndarray, units: str) -> np.ndarray:
     """Return the weights (n,) of n knots out of a file with the columns value and weight; InputError as above."""
     from ....estimators.reading.columns.number_cells import read_pairs
-    from ....mechanisms.errors import InputError
     from ...priors.prior import Prior
 
     values, weights = read_pairs(path, units=units)

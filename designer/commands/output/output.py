@@ -324,6 +324,7 @@ def solver_progress(what: str) -> Iterator[Callable[[Progress], None]]:
         task = bar.add_task(what, total=6.0, gap=1.0)
 
         def update(step: Progress) -> None:
+            # Twelve digits are the end of the bar: a gap of nothing has no logarithm.
             gap = min(1.0, max(step.gap, 1e-12))
             bar.update(task, completed=min(6.0, -math.log10(gap)), gap=gap)
 

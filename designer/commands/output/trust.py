@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ....mechanisms.errors import InputError
 from .output import number
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ def measured_trust(
     """Read a column of both files and measure; InputError for options that are lacking."""
     from ....estimators.reading.columns.number_cells import column_units, read_column
     from ....estimators.reading.formats.axis import in_units
-    from ....mechanisms.errors import InputError
     from ...priors.trust import measure_trust
 
     if column is None or domain is None:

@@ -76,7 +76,7 @@ def estimate_over_time(kinds: Sequence[Kind], files: Sequence[Sequence[Path]], a
     if len(kinds) > 1:
         return _found(_of_several(kinds, reads, asked, of), kind, asked, of, read)
     way: Any = kind.mechanism
-    found = of_histories(way, read.reports, read.beside, of, asked.smooth, asked.target)
+    found = of_histories(way, read.reports, read.beside | {PERIOD: read.periods}, of, asked.smooth, asked.target)
     if found is not None:
         return _found({"": found}, kind, asked, of, read)
     joint = way.most_reports > 1 and (of != "each" or asked.smooth is not None)
@@ -107,7 +107,10 @@ def _of_several(
     together = of != "each" or asked.smooth is not None
     for kind, read in zip(kinds, reads, strict=True):
         way: Any = kind.mechanism
-        if of_histories(way, read.reports, read.beside, of, asked.smooth, asked.target) is not None:
+        if (
+            of_histories(way, read.reports, read.beside | {PERIOD: read.periods}, of, asked.smooth, asked.target)
+            is not None
+        ):
             raise InputError(f"reports of {way.kind} are of whole histories: estimate them by themselves")
         joint = way.most_reports > 1 and together
         if joint and read.users is None:

@@ -11,8 +11,9 @@ import numpy as np
 from ....estimators.over_time import PeriodMeans
 from ....estimators.over_time.directions import estimate_directions
 from ....estimators.over_time.linear import estimate_rows, grouped
+from ....estimators.over_time.tree import of_tree
 from ....mechanisms.errors import InputError
-from ....mechanisms.over_time import Directions, HistoryRows, Way
+from ....mechanisms.over_time import Directions, HistoryRows, Tree, Way
 from ....mechanisms.over_time.histories import scaled
 
 
@@ -50,6 +51,14 @@ def _(
     return in_units(way, asked_for, of, smooth)
 
 
+@of_histories.register
+def _(
+    way: Tree, reports: np.ndarray, beside: dict[str, np.ndarray], of: str, smooth: float | None, target: Any
+) -> PeriodMeans:
+    found = of_tree(way, reports, beside["branch"].astype(int), beside["period"])
+    return in_units(way, lambda asked: estimate_rows(found, asked, target=target), of, smooth)
+
+
 def in_units(way: Way, estimate: Any, of: str, smooth: float | None) -> PeriodMeans:
     """Return an estimate in the units of values, smoothed before averages and changes are taken."""
     low, high = way.values.domain  # pyright: ignore[reportAttributeAccessIssue] -- of numbers
@@ -62,6 +71,8 @@ def in_units(way: Way, estimate: Any, of: str, smooth: float | None) -> PeriodMe
 
 def require_rows(way: Any, periods: np.ndarray, users: np.ndarray | None, beside: dict[str, np.ndarray]) -> None:
     """Raise InputError for rows that are not the way's, do not end in their period, or are not their user's."""
+    if "branch" in beside:
+        _require_branches(way, users, beside["branch"])
     if "row" not in beside:
         return
     row = beside["row"]
@@ -77,4 +88,17 @@ def require_rows(way: Any, periods: np.ndarray, users: np.ndarray | None, beside
         raise InputError(
             f"reports must be of their users' rows in their last periods, got {int(wrong.sum())} others, the first in "
             f"period {int(periods[int(np.argmax(wrong))])}: these are of another way, or forged"
+        )
+
+
+def _require_branches(way: Any, users: np.ndarray | None, branch: np.ndarray) -> None:
+    """Raise InputError for branches that are not the way's, or not their user's."""
+    many = len(way.branches)
+    wrong = (branch != np.rint(branch)) | (branch < 0) | (branch > many)
+    if users is not None:
+        wrong |= way.beside(users.astype(str).tolist())["branch"] != branch
+    if wrong.any():
+        raise InputError(
+            f"reports must be of their users' branches, from 0 to {many}, got {int(wrong.sum())} others: these are of "
+            "another way, or forged"
         )

@@ -127,6 +127,8 @@ def _say(sent: _Sent, way: Any, period: int) -> None:
     whole = "all" if way.span is None else f"any {way.span} periods in a row"
     if way.remembers == "draws":
         say(f"note: a value that is drawn for spends epsilon {each:g} of {way.epsilon:g}, and none sent again")
+    elif way.remembers == "signs":
+        say(f"note: {sent.new:,} new reports; all of a user's together spend epsilon {way.epsilon:g}, however many")
     else:
         said = f"{sent.new:,} new reports spend epsilon {each:g} of {way.epsilon:g} in {whole}"
         say(f"note: {said}, and {again:,} sent before nothing; the others report in other periods")

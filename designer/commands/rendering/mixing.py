@@ -1,4 +1,4 @@
-"""What `plan` and `design` do for mixed reports: the local budget, and what is printed of the mechanism made of it."""
+"""`--central-epsilon` of `plan` and `design`: finds the local budget, and prints what the mixed reports promise."""
 
 from __future__ import annotations
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from ....estimators.reading.streams.output_parts import OutputParts
     from ....estimators.reading.streams.value_blocks import ValueBlocks
+    from ....mechanisms.channel import Channel
     from ..handlers.kind import Drawing, Kind
     from ..options.perturb import PerturbOptions
 
@@ -84,7 +85,7 @@ def perturb_blocks(asked: PerturbOptions, kind: Kind, rng: np.random.Generator |
             parts = stack.enter_context(output_parts(asked.out))
         try:
             constants = kind.constants([])
-            clipped = _drawn(asked, drawing, column, blocks, parts, constants)
+            clipped = _drawn(asked, kind.mechanism, drawing, column, blocks, parts, constants)
             parts.join(asked.out, constants)
         except BaseException:
             if asked.resume:
@@ -143,6 +144,7 @@ def _run(asked: PerturbOptions, kind: Kind, blocks: ValueBlocks, mark: str | Non
 
 def _drawn(
     asked: PerturbOptions,
+    mechanism: Channel,
     drawing: Drawing,
     column: str,
     blocks: ValueBlocks,
@@ -163,7 +165,7 @@ def _drawn(
                 written = drawing.draw(blocks.values(block), users)
             except InputError as error:
                 raise InputError(f"rows {first + 1:,} to {stop:,}, counted anew from 1: {error}") from None
-            columns = asked.with_round(written.columns)
+            columns = asked.with_round(written.columns, mechanism, lambda block=block: blocks.users(block))
             require_other_columns(asked.key, asked.keep or (), [column], [*columns, *constants])
             with parts.writing(block) as part:
                 write_block(blocks, block, columns, asked.beside, part, constants)

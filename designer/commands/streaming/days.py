@@ -32,7 +32,6 @@ def count_days(asked: CountOptions, daily: Daily) -> None:
         batch = days.add(
             reports,
             column=asked.column,
-            day_column=asked.day_column or "day",
             where=asked.where or (),
             skip_invalid=asked.skip_invalid,
             keep_first=asked.keep_first,

@@ -41,14 +41,14 @@ def perturb_windows(asked: PerturbOptions, kind: Kind, rng: np.random.Generator 
     require_no_rows_before("write to a file of its own")
     asked.refuse("of no use to a stream in windows", "--ledger", "--resume" if asked.resume else "--budget")
     kind.drawing(asked, rng)  # a user's pairs may stand in two windows: kinds of one column alone
-    n, clipped, constants = 0, 0, kind.constants([])
+    n, clipped, constants, names = 0, 0, kind.constants([]), [asked.needed("--column")]
     with tempfile.TemporaryDirectory(prefix="optldp-") as folder:
         part = Path(folder, "reports.csv")
         for window in csv_windows(asked.window or 1):
             with window.named():
                 here = replace(asked, data=window.file)
                 written = kind.perturb(here, rng)
-                columns = asked.with_round(written.columns)
+                columns = asked.with_round(written.columns, kind.mechanism, lambda here=here: here.users_of(names))
                 if not asked.beside:
                     write_columns(part, columns, constants)
                 else:
@@ -56,7 +56,7 @@ def perturb_windows(asked: PerturbOptions, kind: Kind, rng: np.random.Generator 
                         part,
                         columns,
                         data=here.data,
-                        columns=[asked.needed("--column")],
+                        columns=names,
                         key=asked.key,
                         keep=asked.keep or (),
                         constants=constants,

@@ -18,7 +18,7 @@ from ....mechanisms.compact_tables import FloorForm
 from ....mechanisms.documents.bundle import Bundle
 from ....mechanisms.errors import InputError
 from ....mechanisms.key_value import KeyValueMechanism
-from ....mechanisms.over_time import Directions
+from ....mechanisms.over_time import Directions, Tree
 from ....mechanisms.over_time.way import Way
 from ....mechanisms.printable import shortened
 from ....mechanisms.promise import Pure
@@ -186,6 +186,28 @@ def _of_histories(way: Directions, n: int) -> Front:
         sends=(
             f"When the last period ends, a random number, and which of the {way.directions:,} directions that it makes "
             "was drawn; those that agree with the person's history are likelier.",
+        ),
+        errors=("What the means of periods are within, optldp plan says before, and estimate after.", OF_THESE),
+        recommends=proof(way),
+        users=n,
+        line=(str(way.promise), believed, "as planned"),
+    )
+
+
+@_front.register(Tree)
+def _of_changes(way: Tree, n: int) -> Front:
+    promise, odds, believed = promise_words(way.promise, 0.0)
+    return Front(
+        protects=(
+            f"A whole history of each person. {ON_THE_DEVICE} The budget is that of all reports of all {way.periods:,} "
+            "periods together, whatever they hold.",
+            NOT_PROTECTED,
+        ),
+        promise=promise,
+        odds=odds,
+        sends=(
+            "Some people report one value, in a period that a public draw names. Most send a sign when a block of "
+            "periods ends: a fair one where their value stayed, and a noisy one where it changed.",
         ),
         errors=("What the means of periods are within, optldp plan says before, and estimate after.", OF_THESE),
         recommends=proof(way),

@@ -367,6 +367,7 @@ def _edges(low: float, high: float) -> tuple[float, ...]:
     """Edges of about a dozen bins, of a round length if one divides the range."""
     steps = [step * scale for step in (1, 2, 2.5, 5) for scale in (10.0**power for power in range(-12, 13))]
     bins = [(high - low) / step for step in steps if 8 <= (high - low) / step <= 20]
+    # A range of 0.3 in steps of 0.1 is 2.9999999999999996 of them.
     whole = [round(count) for count in bins if abs(count - round(count)) < 1e-9]
     return tuple(np.linspace(low, high, min(whole, key=lambda count: abs(count - BINS), default=BINS) + 1).tolist())
 

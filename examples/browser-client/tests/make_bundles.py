@@ -24,6 +24,7 @@ from optldp.mechanisms import (
 )
 from optldp.mechanisms.categorical import CategoricalTable, basic_rappor, categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.projective_geometry import projective_geometry
 from optldp.mechanisms.categorical.subset_selection import subset_selection, subsets_of_levels
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.files.bundle import parse_mechanism
@@ -57,6 +58,9 @@ def bundles() -> dict[str, Bundle]:
         "sets of three of nine": subset_selection(range(9), 0.5, n_chosen=3),
         **{f"hashing to {g}": local_hashing(COLOURS, 1.0, n_values=g) for g in (2, 3, 4, 9, 27)},
         "hashing to 16 of 300": local_hashing(LARGE, 3.0, n_values=16),
+        "points of seven": projective_geometry(COLOURS, 1.0, order=2),
+        "points of a line": projective_geometry(COLOURS[:4], 1.0, order=3),
+        "points over four elements": projective_geometry(range(9), 1.5, order=4),
     }
     levels: dict[str, Bundle] = {
         "levels of numbers in the clear": PersonalisedMechanism([three(e) for e in (0.9, 1.5)]),
@@ -209,6 +213,7 @@ def main(folder: Path) -> None:
         "basic",
         "hashing to 4",
         "sets of two",
+        "points of seven",
         "levels told by bits",
         "levels of attributes",
         "pairs",

@@ -59,9 +59,15 @@ else {
     say(`The table is proved private: ε = ${table.epsilon}.`, "good");
     byId("form").addEventListener("submit", async (/** @type {Event} */ event) => {
       event.preventDefault();
-      const row = perturbRow(table, byId("value").valueAsNumber);
-      byId("value").value = "";
-      localStorage.setItem(RECORD, JSON.stringify({ state: "pending", row }));
+      try {
+        const row = perturbRow(table, byId("value").valueAsNumber);
+        localStorage.setItem(RECORD, JSON.stringify({ state: "pending", row }));
+      } catch { // whose words might hold the value
+        say("Refused, nothing sent: a value in range, secure randomness and storage must be there.", "bad");
+        return;
+      } finally {
+        byId("value").value = "";
+      }
       await send();
     });
   } catch (error) {

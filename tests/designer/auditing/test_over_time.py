@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 from optldp.designer.auditing.over_time import audit_over_time, changes_seen, links_seen
-from optldp.mechanisms import InputError
+from optldp.mechanisms import InputError, duchi, make_exact
 from optldp.mechanisms.categorical import categorical_grr
-from optldp.mechanisms.over_time import Memoised, Panel
+from optldp.mechanisms.over_time import Directions, HistoryRows, Memoised, Panel, Tree
+from optldp.mechanisms.over_time.signs import best_signs
 
 USERS, PERIODS, MIDDLE = 600, 8, 5
 CHANGED = np.arange(USERS) % 2 == 1
+TABLE = make_exact(duchi([0.0, 1.0], 1.0)).mechanism
 ANSWERS = [str(number) for number in range(30)]
 
 
@@ -37,6 +39,23 @@ def test_changes_of_a_panel_are_not_found_beyond_its_promise(reports, span):
     assert found.ok
     if (reports, span) == (1, None):
         assert (found.changes_found, found.false_alarms, found.linked) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        HistoryRows(TABLE, [[0.25] * 4, [0, 0, 0.5, -0.5]], [1, 1], [2.0, 2.0], 1.0, "0" * 32),
+        Directions(0.0, 1.0, 2**20 * np.eye(4, dtype=int), 70000, 8, 2, (5, 2), 1.0),
+        Tree(TABLE, 4, [1, 1, 1, 1, 8], [(1, best_signs(1, 1.0))], 2.0, 1.0, "0" * 32),
+    ],
+    ids=["rows", "directions", "tree"],
+)
+def test_changes_of_ways_of_histories_are_not_found_beyond_their_promise(way):
+    """Of a tree signs differ as often of those who stay; who reports once is never linked."""
+    found = audit_over_time(way, users=300)
+    assert found.ok
+    assert found.changes_found <= found.false_alarms + 0.2
+    assert found.linked <= (0.0 if way.kind != "tree" else 2 * found.chance)
 
 
 def test_changes_of_a_way_that_memoises_are_found():

@@ -80,7 +80,7 @@ def test_a_claim_a_tenth_too_small_is_exit_code_1(optldp, table):
     assert json.loads(done.stdout)["simulated"] is True
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_text_says_what_was_found_and_what_was_tried(optldp, table):
     text = optldp("audit", claiming(table, 0.5), "--seed", 3, "--samples", "5e4")
     assert text.exit_code == 1

@@ -128,7 +128,7 @@ class TestOutput:
             assert float(worst) == pytest.approx(budget.minimax.worst_case_variance, rel=1e-6)
             assert float(ratio) == pytest.approx(budget.row("duchi").ratio_to_optimal, abs=1e-4)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_failures_are_counted_on_stderr_and_shown_in_the_report(self, run, plain):
         Path("far.csv").write_text("value,weight\n1e12,1\n1000000000001,1\n")
         done = run(
@@ -224,7 +224,7 @@ class TestRefusals:
         monkeypatch.setitem(sys.modules, "jinja2", None)
         assert "reports need jinja2: pip install jinja2" in run(*INCOME, *QUICK, "--out", "report.html").stderr
 
-    @pytest.mark.sampled(2)
+    @pytest.mark.nightly
     @pytest.mark.parametrize("error", [KeyboardInterrupt(), InputError("no such luck")], ids=["ctrl-c", "error"])
     def test_an_interrupted_report_leaves_no_file_but_its_results(self, run, here, monkeypatch, error):
         def stop(*arguments, **options):

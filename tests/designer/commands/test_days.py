@@ -1,6 +1,7 @@
 """`perturb --day`, `count --by table,day`, `count-sql --by`, `monitor` and estimates of counts by day."""
 
 import json
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -110,6 +111,26 @@ def test_reports_get_a_day_and_ids_unlike_each_other(optldp, days):
     assert set(rows) == {"simulated_output", "day", "report_id", "table"}
     assert np.unique(rows["report_id"]).size == 300
     assert {len(name) for name in rows["report_id"].tolist()} == {32}
+
+
+@pytest.mark.parametrize("kept", ["secret", "ledger"])
+def test_reports_that_a_run_gives_again_have_the_same_ids_and_count_once(optldp, table, kept):
+    Path("key").write_bytes(bytes(range(32)))
+    Path("key").chmod(0o600)
+    Path("few.csv").write_text("user,income\n" + "".join(f"u{i},{i}\n" for i in range(12)))
+    told = []
+    for run in (1, 2):
+        source = ("--secret", "key") if kept == "secret" else ("--ledger", "people.ledger", "--ledger-key", "key")
+        new = ("--budget", 2) if kept == "ledger" and run == 1 else ()
+        words = ("--column", "income", "--key", "user", "--period", "May", "--day", f"{DAY}1", "--out", f"{run}.csv")
+        made = optldp("perturb", "mech.json", "few.csv", *words, "--as", "index", *source, *new)
+        assert made.exit_code == 0, made.output
+        done = optldp("count", "mech.json", f"{run}.csv", "--by", "table,day", "--today", f"{DAY}1", "--out", "counts",
+                      "--json")  # fmt: skip
+        told.append(facts(done))
+    assert [(each["new"], each["repeated"]) for each in told] == [(12, 0), (0, 12)]
+    assert Path("1.csv").read_text() == Path("2.csv").read_text()
+    assert len({line.split(",")[4] for line in Path("1.csv").read_text().splitlines()}) == 13
 
 
 WRONG = {

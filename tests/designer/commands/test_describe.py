@@ -61,7 +61,7 @@ class TestClip:
 
     OUTSIDE = int(np.count_nonzero(PEOPLE > 60))
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize(
         "words",
         [

@@ -53,7 +53,7 @@ class TestDesign:
         for name in ("rmse", "bias_bound", "clip_high", "shift", "share_outside"):
             assert [name, facts[name]] in [line.split(maxsplit=1) for line in shown.stdout.splitlines()]
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_factor_of_three_is_meant_if_none_is_named(self, optldp):
         said = found(optldp, *SKEWED, "--objective", "error")
         assert said | {"seconds": 0} == found(optldp, *SKEWED, "--trust", 3) | {"seconds": 0}
@@ -66,7 +66,7 @@ class TestDesign:
         assert shown["clip_high"] < 60
         assert "how far off it is takes the prior" in optldp("show", "m.json").stderr
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_users_alone_are_told_both_errors_and_keep_the_unbiased_design(self, optldp):
         done = optldp(*SKEWED, "--json")
         said, plain = json.loads(done.stdout), found(optldp, *SKEWED[:-4], "--units", "EUR")
@@ -131,8 +131,8 @@ class TestAttributes:
         assert shown["rmse"] == pytest.approx(said["rmse"], rel=1e-12)
         assert shown["clip_high"][1] < 100
 
+    @pytest.mark.nightly
     @pytest.mark.usefixtures("two")
-    @pytest.mark.slow
     def test_its_first_line_says_that_it_is_biased(self, optldp):
         done = optldp(*self.TWO, "--n", 5000, "--trust", 2)
         assert done.stdout.startswith("biased mechanism for the means of 5,000 users; flat: ")

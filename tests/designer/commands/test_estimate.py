@@ -102,7 +102,7 @@ class TestEveryMethod:
         assert {key: found[key] for key in expected} == pytest.approx(expected)
         assert found["seconds"] > 0
 
-    @pytest.mark.sampled(7)
+    @pytest.mark.nightly
     @pytest.mark.parametrize("method", DISTRIBUTION_METHODS)
     @pytest.mark.parametrize("of", ["mean", "distribution", "quantiles"])
     def test_distributions_are_the_librarys(self, optldp, files_given, method, of):
@@ -185,7 +185,7 @@ class TestDefaults:
                 numbers[users, j] = 10 * (reports - low) / (high - low)
             assert found["value"] == pytest.approx(np.nanmean(numbers, axis=1).mean())
 
-    @pytest.mark.sampled(2)
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("of", "method"), [("mean", "population"), ("distribution", "smooth"), ("quantiles", "smooth")]
     )
@@ -374,7 +374,7 @@ class TestText:
         assert [line.split()[0] for line in shown[2:7]] == ["0.05", "0.25", "0.5", "0.75", "0.95"]
         assert "solver" not in "\n".join(shown)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_intervals_hold_at_once_where_that_is_asked_for(self, optldp):
         """Cells, ranges and quantiles: longer, and said; the confidence is that of all of them."""
         asked = ["estimate", *ONE, "--method", "em", "--json", "--of"]
@@ -557,6 +557,7 @@ class TestBadInput:
         assert "cell grids must agree, but one of 6 knots has 2, which the finest, of 9, lacks" in refusal(*arguments)
         assert optldp(*arguments, "--cells", 5).exit_code == 0
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("arguments", "says"),
         [

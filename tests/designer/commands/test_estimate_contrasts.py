@@ -55,7 +55,7 @@ def test_a_change_is_told_with_and_without_matching(optldp, reports):
     assert told(again)["value"] == pytest.approx(-both["value"])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_difference_of_shares_has_an_honest_interval_and_its_bound(optldp, reports):
     asked = ("estimate", "pay.json", "now.csv", "--versus", "pay.json", "then.csv", "--above", 20)
     found = told(optldp(*asked, "--json"))
@@ -63,6 +63,19 @@ def test_a_difference_of_shares_has_an_honest_interval_and_its_bound(optldp, rep
     assert found["high"] - found["low"] > found["shortest_possible"] > 0
     assert (found["interval"], found["assumed"], found["above"]) == ("affine-pair", "nothing", 20)
     assert "no honest interval below" in optldp(*asked).stdout
+
+
+@pytest.mark.slow
+def test_shares_above_a_value_by_group_have_honest_intervals_and_their_bounds(optldp, reports):
+    asked = ("estimate", "pay.json", "now.csv", "--by", "region", "--above", 40)
+    each, at_once = told(optldp(*asked, "--json")), told(optldp(*asked, "--simultaneous", "--json", "--out", "s.csv"))
+    assert [row["group"] for row in each["rows"]] == ["north", "south"]
+    for row, longer in zip(each["rows"], at_once["rows"], strict=True):
+        assert longer["low"] <= row["low"] < row["value"] < row["high"] <= longer["high"]
+        assert row["high"] - row["low"] > 0.9 * row["shortest_possible"] > 0
+    assert (each["interval"], each["assumed"], each["above"]) == ("affine-pair", "nothing", 40)
+    assert "share above 40 by region" in optldp(*asked).stdout
+    assert len(Path("s.csv").read_text().splitlines()) == 3
 
 
 @pytest.mark.slow
@@ -148,6 +161,8 @@ def test_a_mean_says_what_privacy_costs(optldp, reports, options):
     [
         (("--by", "region", "--method", "em"), "--by is for unbiased estimates, got --method em"),
         (("--by", "region", "--of", "quantiles"), "--of does not go with --by"),
+        (("--by", "region", "--above", 99), "needs one from 0 to below 60, got 99"),
+        (("--by", "region", "--above", 20, "--top", 3), "--top is of no use to shares above a value"),
         (("--by", "region", "--top", 3), "--top is for frequencies of categories"),
         (("--by", "nowhere"), "column 'nowhere' of 'now.csv' must exist"),
         (("--weights", "weight", "--out", "w.csv"), "--out is for results of several rows, got a mean"),
@@ -156,7 +171,7 @@ def test_a_mean_says_what_privacy_costs(optldp, reports, options):
         (("--versus", "pay.json", "then.csv", "--key", "user", "--weights", "weight"), "--weights is for independent"),
         (("--versus", "pay.json", "then.csv", "--keep-first"), "--keep-first is for --key"),
         (("--versus", "pay.json", "then.csv", "--above", 20, "--key", "user"), "whose groups share no users"),
-        (("--versus", "jobs.json", "jobs-then.csv", "--above", 20), "one of each"),
+        (("--versus", "jobs.json", "jobs-then.csv", "--above", 20), "are of tables of numbers"),
         (("--versus", "jobs.json", "jobs-then.csv"), "one of each"),
         (("then.csv", "--by", "region"), "tables and reports must come in pairs"),
         (("--simultaneous",), "--simultaneous is for distributions"),

@@ -31,6 +31,7 @@ def test_a_correlation_is_designed_perturbed_and_estimated(optldp, survey):
     assert json.loads(optldp("show", "two.json", "--json").stdout)["features"] == ["psi"]
 
 
+@pytest.mark.slow
 def test_a_plan_says_how_many_people_an_error_takes(optldp, survey):
     told = json.loads(optldp("plan", *ASKED, "--error", 0.05, "--json").stdout)
     assert told["people"] == pytest.approx(told["variance_times_n"] / 0.05**2, abs=1)
@@ -39,6 +40,7 @@ def test_a_plan_says_how_many_people_an_error_takes(optldp, survey):
     assert json.loads(optldp("plan", *CLIPPED, "--n", told["people"], "--json").stdout)["error"] < 0.0501
 
 
+@pytest.mark.slow
 def test_slopes_are_a_list_of_coefficients(optldp, survey):
     asked = ("survey.csv", "--for", "regression", "--response", "y", *COLUMNS, "--epsilon", 4, "--public")
     assert optldp("design", *asked, "--out", "reg.json").exit_code == 0
@@ -47,6 +49,58 @@ def test_slopes_are_a_list_of_coefficients(optldp, survey):
     (slope,) = told["coefficients"]
     assert slope["name"] == "x"
     assert slope["low"] < 2 < slope["high"]  # .5 times 12 / 3
+
+
+@pytest.mark.slow
+def test_one_feature_is_compared_with_a_split_budget(optldp, survey):
+    asked = ("compare", "survey.csv", *ASKED[1:-1], "--error", 0.05, "--public")
+    rows = {row["method"]: row for row in json.loads(optldp(*asked, "--json").stdout)["rows"]}
+    assert min(rows.values(), key=lambda row: row["people"]) == rows["one feature"]
+    assert rows["budget split"]["ratio"] > 50
+    assert rows["budget split"]["people"] == pytest.approx(rows["budget split"]["variance_times_n"] / 0.05**2, abs=1)
+    assert "budget split" in optldp(*asked, "--out", "rows.tex").stdout
+    assert Path("rows.tex").read_text().count(r"\\") == 5  # four rows and their header
+    said = optldp("compare", "survey.csv", "--column", "x", "--range", 0, 20, "--epsilon", 1, "--error", 1).stderr
+    assert "--error is for what one report of several columns is for" in said
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("asked", "methods"),
+    [
+        (("covariance", *COLUMNS), 4),
+        (("regression", "--response", "y", *COLUMNS), 4),
+        (("group-means", "--group", "x", "--column", "y=0:80", "--clip"), 2),
+    ],
+)
+def test_each_target_has_rivals(optldp, asked, methods):
+    rng = np.random.default_rng(1)
+    rows = (
+        f"{x},{20 * x + 10 * e:.0f}\n" for x, e in zip(rng.integers(4, size=800), rng.uniform(size=800), strict=True)
+    )
+    Path("survey.csv").write_text("x,y\n" + "".join(rows))
+    told = optldp("compare", "survey.csv", "--for", *asked, "--epsilon", 2, "--public", "--json").stdout
+    ratios = {row["method"]: row["ratio"] for row in json.loads(told)["rows"]}
+    assert len(ratios) == methods
+    assert ratios["one feature"] == 1
+    assert ratios["budget split"] > 1
+
+
+@pytest.mark.nightly
+def test_a_second_round_of_slopes_starts_where_the_first_ended(optldp, survey):
+    asked = ("--for", "regression", "--response", "y", *COLUMNS, "--epsilon", 8)
+    assert json.loads(optldp("plan", *asked, "--n", 6000, "--json").stdout)["two_rounds_pay"]
+    assert optldp("design", *asked, "--out", "one.json").exit_code == 0
+    assert optldp("perturb", "one.json", "survey.csv", "--seed", 1, "--out", "r1.csv").exit_code == 0
+    assert optldp("design", *asked, "--after", "one.json", "r1.csv", "--out", "two.json").exit_code == 0
+    assert optldp("perturb", "two.json", "survey.csv", "--seed", 2, "--out", "r2.csv").exit_code == 0
+    (slope,) = json.loads(optldp("estimate", "two.json", "r2.csv", "--json").stdout)["coefficients"]
+    assert slope["low"] < 2 < slope["high"]
+    said = optldp("estimate", "two.json", "r2.csv", "two.json", "r2.csv").stderr
+    assert "reports must be given once, got 'r2.csv' twice" in said
+    other = ("--for", "regression", "--response", "y", "--column", "z=0:1", "--column", "y=0:80", "--epsilon", 8)
+    said = optldp("design", *other, "--after", "one.json", "r1.csv").stderr
+    assert "both rounds must be of the same columns" in said
 
 
 TABLE = ("survey.csv", "--for", "table", "--column", "a", "--column", "b", "--epsilon", 2, "--public")
@@ -90,6 +144,7 @@ def test_what_is_no_table_is_one_line(optldp, labels, asked, says):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_groups_have_means(optldp):
     rng = np.random.default_rng(1)
     groups = rng.integers(3, size=4000)
@@ -109,6 +164,7 @@ def test_groups_have_means(optldp):
     assert "means of groups need --group" in said
 
 
+@pytest.mark.slow
 def test_both_spellings_of_a_column_are_one(optldp, survey):
     spelt = [word.replace("--column", "--attribute") if isinstance(word, str) else word for word in ASKED]
     one, other = (optldp("plan", *asked, "--error", 0.1, "--json").stdout for asked in (ASKED, spelt))

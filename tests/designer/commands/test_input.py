@@ -27,7 +27,7 @@ def leute(here) -> Path:
     return Path("leute.csv")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_dates_go_in_and_dates_come_out(optldp, leute):
     """Through describe, design, show, perturb and estimate; the table keeps what its axis is."""
     shown = optldp("describe", leute, "--column", "geboren")
@@ -117,7 +117,7 @@ def test_whole_numbers_of_few_values_are_their_own_knots(optldp, here):
     assert found(optldp, "design", *asked, "--method", "duchi", "--knots", 5)["knots"] == 5
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_attributes_may_be_dates_and_times_and_come_back_as_such(optldp, refusal, here):
     rows = (f"19{50 + i % 40}-0{1 + i % 9}-1{i % 10},{7 + i % 3}:{10 + i % 50},{i % 7}" for i in range(400))
     (here / "some.csv").write_text("born,came,more\n" + "\n".join(rows) + "\n")

@@ -115,7 +115,7 @@ class TestLater:
         assert 0.99 * 10**-6 < top / bottom <= 10**-6
         assert top / bottom == pytest.approx(float(found["divergence_decimal"]))
 
-    @pytest.mark.sampled(2)
+    @pytest.mark.nightly
     @pytest.mark.parametrize("table", ["g.json", "c.json"])
     def test_means_and_distributions_come_out_of_its_reports(self, optldp, table):
         """Of half twos and half nines, within five standard errors of the mean."""

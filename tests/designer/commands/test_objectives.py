@@ -41,7 +41,7 @@ class TestAutomaticKnots:
         assert found["knots_tried"] == [tried.knots for tried in made.evidence.tried]
         assert found["expected_variance"] == made.expected_variance
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_they_are_the_default_and_the_gap_is_a_ten_thousandth_unless_told(self, optldp):
         found, named, coarser = (
             json.loads(optldp(*DESIGN, *more, "--json").stdout) for more in ((), ("--knots", "auto"), ("--gap", 1e-3))

@@ -100,8 +100,8 @@ def estimated(optldp, *words):
 
 
 @pytest.mark.slow
-def test_rows_are_chosen_where_they_err_less_and_tell_all_periods_together(optldp, way):
-    told = collected(optldp, "--changes", 1, "--answers", "at-end")
+def test_rows_tell_all_periods_together(optldp, way):
+    told = collected(optldp, "--changes", 1, "--answers", "at-end", "--way", "rows")
     assert (told["way"], told["reports"], told["life_epsilon"]) == ("rows", 1, 2.0)
     each, changes = estimated(optldp), estimated(optldp, "--of", "change", "--key", "user")
     assert [one["period"] for one in each] == [1, 2, 3]
@@ -110,6 +110,19 @@ def test_rows_are_chosen_where_they_err_less_and_tell_all_periods_together(optld
     assert estimated(optldp, "--of", "average")[0]["value"] == pytest.approx(np.mean(values))
     assert estimated(optldp, "--smooth", 0.01)[0]["std_error"] < each[0]["std_error"]
     assert all(one["low"] < one["value"] < one["high"] for one in each)
+
+
+@pytest.mark.slow
+def test_a_tree_sends_signs_of_one_budget_and_the_same_again(optldp, way):
+    told = collected(optldp, "--changes", 1, "--way", "tree")
+    assert (told["way"], told["reports"], told["life_epsilon"]) == ("tree", 2, 2.0)
+    assert [one["period"] for one in estimated(optldp, "--key", "user")] == [1, 2, 3]
+    spent = json.loads(optldp("ledger", "made.db", "--json").stdout)
+    assert {one["spent"] for one in spent["users"]} == {2.0}
+    header, *rows = Path("m3.csv").read_text().splitlines()
+    user, period, _, *more = rows[0].split(",")
+    Path("m3.csv").write_text("\n".join([header, ",".join([user, period, "9", *more]), *rows[1:]]) + "\n")
+    assert "reports must be of their users' branches" in optldp("estimate", "made.json", "m3.csv").stderr
 
 
 @pytest.mark.slow
@@ -212,7 +225,7 @@ def test_plan_has_the_keys_that_scripts_read(optldp):
         "device_keeps",
     }  # fmt: skip
     assert keys | {"alternatives"} <= told.keys()
-    assert {way["way"] for way in told["alternatives"]} == {"panel", "directions", "fresh", "memoised"}
+    assert {way["way"] for way in told["alternatives"]} == {"panel", "tree", "directions", "fresh", "memoised"}
     for way in (told, *told["alternatives"]):
         assert keys <= way.keys()
         assert (way["life_epsilon"] is None) == (way["way"] == "memoised")
@@ -258,7 +271,7 @@ def test_reports_of_another_way_or_of_users_out_of_turn_are_refused(optldp, way)
     assert "users must report in their turns" in optldp("estimate", way, "forged.csv", "--key", "user").stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_span_is_a_panel_that_rotates_through_to_its_estimate(optldp):
     asked = ("--prior", "prior.csv", "--epsilon", 2, "--periods", 6, "--protects", "span:3", "--public")
     told = json.loads(optldp("design", *asked, "--out", "way.json", "--json").stdout)
@@ -354,7 +367,7 @@ def test_intervals_about_these_users_count_those_who_did_not_report(optldp, way)
     assert told["users"] == pytest.approx(alone + 2 / 3 * (told["population"] - alone))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_weeks_of_two_ways_are_estimated_together(optldp, way):
     """The second year has another table; a period that is in both is told better than by either."""
     perturb(optldp, 1, "--seed", 1)

@@ -40,14 +40,14 @@ def test_more_rows_than_a_file_can_honestly_hold_are_not_read(refusal, command):
     assert "rows, got 3000000: write it as CSV" in refusal(*map(str, command))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_cells_that_unpack_to_far_more_than_the_file_are_not_read(refusal):
     """Before their length can be looked at."""
     assert write("SELECT repeat('x', 40000000 + range::INTEGER) AS report FROM range(2)") < 100_000
     assert "must unpack to at most" in refusal("estimate", "mech.json", "r.parquet", "--skip-invalid")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_million_honest_reports_of_two_outputs_are_read(optldp):
     """Whose bits cannot be packed any closer."""
     assert optldp("design", "people.csv", "--column", "x", "--range", 0, 4, "--epsilon", 1, "--method", "duchi",

@@ -25,7 +25,7 @@ def prior():
     return Prior.from_data(PEOPLE, knots=9, domain=(0, 100))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("of", ["users", "population"])
 def test_the_budget_of_an_error_and_the_error_of_a_budget(optldp, prior, of):
     budget = json.loads(optldp(*PLAN, "--error", 1.5, "--of", of, "--json").stdout)
@@ -100,7 +100,7 @@ def test_the_same_of_a_distribution(optldp, prior):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_mechanism_is_written_and_the_prior_warned_of(optldp):
     done = optldp(*PLAN, "--error", 1.5, "--out", "mech.json")
     assert load_table("mech.json").knots.size == 9
@@ -110,6 +110,7 @@ def test_the_mechanism_is_written_and_the_prior_warned_of(optldp):
     assert optldp(*PLAN, "--epsilon", 1, "--public").stderr == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

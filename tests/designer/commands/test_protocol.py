@@ -57,7 +57,7 @@ class TestTwoPhase:
         assert found["one_phase_expected_variance"] == table.expected_variance(prior)
         assert found["second_expected_variance"] == expected.design.mechanism.expected_variance(prior)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_attributes_are_the_librarys_own_run(self, optldp, here):
         both = np.column_stack([PEOPLE, PEOPLE[::-1] / 2])
         np.savetxt(here / "both.csv", both, delimiter=",", header="a,b", comments="", fmt="%.17g")
@@ -251,7 +251,7 @@ class TestAdvise:
         assert json.loads(done.stdout)["rows"][0]["mse"] == expected.best.mse.value
         assert done.stderr == ""
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_categories_have_oracles_and_estimators_of_frequencies(self, here, optldp, refusal):
         (here / "jobs.csv").write_text("job\n" + "a\n" * 60 + "b\n" * 30 + "c\n" * 10)
         options = ("advise", "jobs.csv", "--column", "job", "--categorical", "--n", 300, "--epsilon", 1)

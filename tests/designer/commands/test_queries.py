@@ -23,7 +23,7 @@ def test_queries_by_name_and_by_file(optldp, refusal, tmp_path):
     assert "--above is of no use to queries" in refusal("estimate", table, reports, "--of", "queries", "--above", 1)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_queries_of_categories_and_of_several_services(optldp, refusal, tmp_path):
     values, prior = tmp_path / "v.csv", tmp_path / "p.csv"
     prior.write_text("value,weight\n0,2\n1,1\n2,1\n")

@@ -185,7 +185,7 @@ def folder(tmp_path_factory) -> Path:
     return place
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", list(MADE))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=25)
 @given(

@@ -129,7 +129,7 @@ def test_rounds_have_one_mean_with_an_interval_by_user_and_each_file_beside_it(o
     assert "600 reports of 300 users: intervals count users\neach round by itself:\n  may, 300 users: mean " in said
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_rounds_have_one_distribution_and_quantiles(optldp, weeks):
     told = found(optldp, "estimate", *WEEKS, "--rounds", "--of", "distribution", "--method", "em", "--between", 0, 50)
     assert (told["n"], told["reports"]) == (300, 600)

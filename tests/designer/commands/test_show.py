@@ -224,7 +224,7 @@ class TestReports:
             assert said in page
         assert page.index("Recommended") < page.index("For those who check")
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_several_become_a_folder_with_an_index(self, optldp, table):
         Path("other").mkdir()
         again = Path("other", table.name)

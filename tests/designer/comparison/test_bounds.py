@@ -105,18 +105,18 @@ class TestDetail:
         )
         assert not detail.failures
 
-    @pytest.mark.sampled(3)
+    @pytest.mark.nightly
     @pytest.mark.parametrize(("epsilons", "shown"), [([0.5, 2.5], 0.5), ([0.3, 2.0], 2.0), ([3.0], 3.0)])
     def test_the_budget_nearest_to_one_by_ratio_is_shown(self, epsilons, shown):
         assert bounds(PRIOR, epsilons, methods=["duchi"]).detail.epsilon == shown
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_another_budget_can_be_asked_for(self):
         assert bounds(PRIOR, [1.0, 2.0], methods=["duchi"], at=2.0).detail.epsilon == 2.0
 
 
 class TestSharing:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_every_objective_is_solved_once_at_a_budget_and_every_method_built_once(self, monkeypatch):
         """The budget that is shown in detail too; of its trade-off the six points between are solved beside."""
         solved: list[tuple[str, float, float]] = []
@@ -148,7 +148,7 @@ class TestSharing:
 
 
 class TestFailures:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_case_that_cannot_be_built_is_a_row_with_its_reason(self):
         found = failing_result()
         assert found.failures

@@ -70,7 +70,7 @@ def test_errors_are_those_of_enumerated_reports(epsilon):
         assert rows[method].linear_error == pytest.approx(program.error(table), rel=1e-10)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(st.integers(2, 9), st.floats(0.1, 5.0), st.integers(0, 2**32 - 1))
 @settings(max_examples=25, deadline=None)
 def test_no_oracle_beats_the_design(size, epsilon, seed):
@@ -85,7 +85,7 @@ def test_no_oracle_beats_the_design(size, epsilon, seed):
         assert row.ratio_to_optimal == row.error / designed.error
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_design_gains_little_beside_sets_and_nothing_where_all_are_as_frequent():
     """The numbers of docs/categories.md: errors of the oracles over that of the design, sixteen categories."""
     errors = {

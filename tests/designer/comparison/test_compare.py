@@ -95,7 +95,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_solved(epsilons, 
         compare(PRIOR, epsilons, methods=methods)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_few_outputs_are_rows_beside_the_optimum_and_more_of_them_are_no_worse():
     few = [AtMost(2), AtMost(3)]
     rows = compare(PRIOR, [1.0], methods=["optimal"], outputs=few, uniform_share=0.0)

@@ -68,7 +68,7 @@ def test_a_further_objective_judges_the_same_mechanisms_beside_its_own_best(obje
         assert (row.value, row.ratio_to_optimal) == (value, value / made.value)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_biased_table_is_not_judged_by_its_variance_nor_are_closed_forms_fitted_to_another_objective():
     """Less variance than any unbiased table can have is no merit of a table that counts values as others."""
     guarantee = Guarantee(TotalVariationAmbiguity(0.1))

@@ -86,14 +86,14 @@ class TestRows:
             (prior.knots.size, epsilon) for prior in PRIORS.values() for epsilon in EPSILONS
         )
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_progress_counts_every_row_once(self):
         told = []
         table = sweep(PRIORS, EPSILONS, FEW, progress=lambda *event: told.append(event))
         assert [(done, total) for done, total, _ in told] == [(k + 1, 18) for k in range(18)]
         assert {row.key for _, _, row in told} == {row.key for row in table.rows}
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize("extension", ["csv", "parquet"])
     def test_the_written_table_is_the_rows_with_empty_cells_where_a_case_failed(self, tmp_path, extension):
         table = sweep({'far, "away"': FAR_AWAY}, [1e-6], ["optimal", "duchi", "square-wave"])
@@ -149,12 +149,12 @@ class TestFailures:
 class TestWorkers:
     """Processes, threads and clusters give the same table."""
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_processes_do(self, table):
         found = sweep(PRIORS, EPSILONS, FEW, n_jobs=2)
         assert found.rows == tuple(row for row in table.rows if row.method in FEW)
 
-    @pytest.mark.sampled(3)
+    @pytest.mark.nightly
     @pytest.mark.parametrize("backend", ["threading", "sequential", "lists-only"])
     def test_whatever_backend_the_caller_names_does(self, table, backend):
         with joblib.parallel_config(backend=backend, n_jobs=2):

@@ -58,7 +58,7 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("sent", "code", "n_jobs"),
     [(signal.SIGKILL, -signal.SIGKILL, 1), (signal.SIGKILL, -signal.SIGKILL, 2), (signal.SIGINT, 7, 2)],
@@ -81,7 +81,7 @@ def test_a_sweep_killed_half_way_goes_on(table, tmp_path, solved, sent, code, n_
     assert len(solved) == (18 - kept) / len(FEW)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.nightly
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_keeps_the_rows_that_are_there(table, tmp_path, n_jobs):
     file = tmp_path / "sweep.jsonl"
@@ -107,7 +107,7 @@ def test_after_an_interruption_no_case_is_started_and_threads_are_given_back(sol
     assert len(solved) <= 2
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_finished_sweep_computes_nothing(tmp_path, monkeypatch):
     file = tmp_path / "sweep.jsonl"
     first = sweep(PRIORS, EPSILONS, FEW, results=file)

@@ -15,7 +15,7 @@ def made(weights: np.ndarray = WEIGHTS):
     return design(Prior.on_knots(KNOTS, weights, source="public"), 1.0, objective=OBJECTIVE)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_least_is_near_the_optimum_and_none_is_below_its_bound():
     """The best clip at a knot with its shift is the optimum of the theorem but for where between knots it cuts."""
     found = clip_curve(made())

@@ -92,7 +92,7 @@ def test_it_judges_the_expected_variance_on_the_priors_knots_alone():
 
 
 class TestKnotChoice:
-    @pytest.mark.sampled(4)
+    @pytest.mark.slow
     @pytest.mark.parametrize(("epsilon", "gap"), [(0.5, 1e-3), (1.0, 1e-3), (4.0, 1e-2)])
     @pytest.mark.parametrize("name", PRIORS)
     def test_it_reaches_the_gap_in_few_designs_with_few_knots_too_many(self, name, epsilon, gap):

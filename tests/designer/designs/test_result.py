@@ -107,6 +107,7 @@ class TestEveryObjective:
         assert sign * found.bound <= sign * found.value
         assert sign * found.bound <= sign * made.bound * (1 + sign * 1e-9) or isinstance(objective, Information)
 
+    @pytest.mark.slow
     def test_it_says_in_words_what_is_wanted_how_good_it_is_and_who_says_so(self, case):
         made, objective = made_for(case), made_for(case).objective
         said = made.summary()

@@ -42,7 +42,7 @@ def brute_force(given: dict[str, Prior], epsilon: float, method: str, weights: d
 
 
 class TestChoice:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize("method", ["optimal", "duchi", "square-wave"])
     @pytest.mark.parametrize("epsilon", [0.5, 2.0, 4.0, 6.0, 8.0, 12.0])
     def test_the_number_sampled_is_the_best_of_all(self, method, epsilon):
@@ -87,7 +87,7 @@ class TestChoice:
         ]
         assert chosen[0] > chosen[1]
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_units_do_not_matter(self):
         """Cents for euros, and an offset: the same choice, by default weights."""
         given = priors(5)
@@ -99,7 +99,7 @@ class TestChoice:
         for mine, other in zip(here.evidence.choices, there.evidence.choices, strict=True):
             assert mine.screened == pytest.approx(other.screened, rel=1e-9)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize("knots", [2, 3, 21])
     def test_budgets_below_one_are_rightly_not_looked_at(self, knots):
         """Half as many attributes at twice the budget do better, by closed forms and by the optimum, however spread."""
@@ -145,8 +145,7 @@ class TestDesign:
             assert made.evidence.designs[name].method == method
             assert table.domain == DOMAINS[name]
 
-    @pytest.mark.slow
-    @pytest.mark.sampled(3)
+    @pytest.mark.nightly
     @pytest.mark.parametrize(("epsilon", "sampled"), [(1.0, 1), (6.0, 2), (6.0, 3)])
     def test_predicted_variances_are_those_that_are_seen(self, epsilon, sampled):
         """600 collections of reports of the data that the priors came from, within a sixth."""
@@ -231,7 +230,7 @@ class TestError:
         "skewed": Prior.on_knots(np.linspace(0, 100, 6), 4.0 ** -np.arange(6), source="public"),
     }
 
-    @pytest.mark.sampled(2)
+    @pytest.mark.nightly
     @pytest.mark.parametrize("sampled", [1, 2])
     def test_each_table_is_designed_for_those_who_report_it(self, sampled):
         asked = Error(5001, FactorAmbiguity(2.0))

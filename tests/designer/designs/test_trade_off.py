@@ -10,7 +10,7 @@ VALUES = np.random.default_rng(3).gamma(2.0, 3.0, 400).clip(0, 30)
 DATA = Prior.from_data(VALUES, knots=11, domain=(0, 30))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_front_falls_in_the_worst_case_rises_in_the_expected_and_is_convex():
     front = trade_off_curve(DATA, 2.0)
     assert [point.objective.worst for point in front] == list(DEFAULT_WEIGHTS)

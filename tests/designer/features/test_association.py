@@ -67,7 +67,7 @@ def test_moments_find_it_without_a_pilot(target):
     assert found.high[0] - found.low[0] < {"correlation": 0.3, "covariance": 40}[target]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_clip_chosen_for_many_people_is_wider_than_one_for_few():
     few, many = (design_association("correlation", BOX, 1.0, gaussian(), users=n) for n in (1_000, 100_000_000))
     assert few.variances[0] < many.variances[0]

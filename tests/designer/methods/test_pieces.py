@@ -64,7 +64,7 @@ def test_every_design_is_private_unbiased_and_between_ptt_and_the_bound(examples
     holds()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
 @pytest.mark.parametrize("name", ["uniform", "gaussian", "exponential"])
 def test_the_reference_values_lie_on_the_sides_they_should(name, epsilon):
@@ -78,7 +78,7 @@ def test_the_reference_values_lie_on_the_sides_they_should(name, epsilon):
     assert best.expected_variance * (1 - 2e-6) <= made.expected_variance < made.evidence.ptt_value
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "epsilon", "pieces", "share"),
     [("uniform", 0.5, 2, 0.99), ("uniform", 1.0, 3, 0.99), ("gaussian", 0.5, 2, 0.97), ("exponential", 1.0, 2, 0.96)],
@@ -112,7 +112,7 @@ def test_the_worst_case_is_between_ptts_and_the_minimax():
     assert made.evidence.gap_closed > 0.9
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_worst_case_knows_no_prior():
     one, other = (
         design(prior_of(name), 2.0, method=Pieces(), objective=WorstCase()) for name in ("uniform", "exponential")
@@ -168,7 +168,7 @@ def test_other_units_give_the_same_mechanism():
     assert there.evidence.gap_closed == pytest.approx(here.evidence.gap_closed, abs=1e-3)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_saved_design_is_the_same(tmp_path):
     made = design(prior_of("uniform"), 1.0, method=Pieces())
     save_table(made.mechanism, tmp_path / "shaped.json")

@@ -25,7 +25,7 @@ def test_a_design_keeps_the_limit_its_promise_and_the_bound_of_free_outputs(obje
     assert made.certificate.bound() == made.bound
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_table_does_not_depend_on_who_solved_for_free_outputs():
     """The general solver's is no better, and no worse."""
     prior = Prior.even(np.linspace(-1, 1, 5))

@@ -55,7 +55,7 @@ def test_its_gap_is_small_with_values_between_knots_too_and_no_closed_form_is_be
     assert made.value < made.evidence.rmse_clip < made.evidence.rmse_unbiased
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_rounding_between_knots_is_allowed_for_in_value_and_bound():
     """The same weights, once with values on the knots and once anywhere."""
     anywhere = design(BETWEEN, 2.0, objective=WITHIN_2)
@@ -107,7 +107,7 @@ def test_the_file_says_what_the_promise_is_computed_from(made, tmp_path):
 
 
 class TestEvidence:
-    @pytest.mark.sampled(2)
+    @pytest.mark.slow
     @pytest.mark.parametrize("weights", [np.exp(-2 * np.arange(6)), [1, 1, 30, 60, 1, 1], [1, 1, 1, 1, 20, 60]])
     def test_the_best_clip_alone_is_the_best_of_all_pairs_of_knots(self, weights):
         knots = np.arange(6.0)

@@ -105,7 +105,7 @@ def test_a_tiny_radius_hardly_differs_from_zero(kind):
         assert made.value == pytest.approx(known.expected_variance, rel=3e-6)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1.0, 3.0])
 def test_just_short_of_every_prior_is_the_minimax(epsilon):
     minimax = design(Prior.even(ELEVEN), epsilon, objective=WorstCase())
@@ -197,7 +197,7 @@ def test_known_rounding_is_part_of_guarantee_and_bound():
         assert difference == pytest.approx(between.rounding_variance, rel=1e-6)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [RelativeAmbiguity, TotalVariationAmbiguity, WassersteinAmbiguity])
 def test_more_room_costs_more_and_never_expects_less(kind):
     made = [checked(design(PEAK, 2.0, objective=Guarantee(kind(r))), PEAK, kind(r)) for r in (0.01, 0.1, 0.3, 0.6)]
@@ -205,7 +205,7 @@ def test_more_room_costs_more_and_never_expects_less(kind):
     assert np.all(np.diff([one.expected_variance for one in made]) > -1e-5)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize(("scale", "shift"), [(1000.0, 12345.0), (3e-5, -7.0)])
 def test_another_unit_or_range_only_rescales(scale, shift):
     moved = Prior.on_knots(shift + scale * ELEVEN, PEAK.weights, source="public")

@@ -46,7 +46,7 @@ def checked(made: Design, prior: Prior) -> Design:
     return made
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.nightly
 @settings(max_examples=20)
 @given(n=st.integers(2, 13), epsilon=st.floats(0.1, 6.0), seed=st.integers(0, 2**32 - 1))
 @pytest.mark.parametrize("criterion", CRITERIA)

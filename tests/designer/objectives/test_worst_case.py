@@ -118,7 +118,7 @@ def test_another_unit_or_range_only_rescales(scale, shift):
     np.testing.assert_allclose(moved.evidence.least_favourable, plain.evidence.least_favourable, atol=1e-3)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_more_budget_never_hurts():
     made = [
         checked(design(Prior.even(ELEVEN), epsilon, objective=WorstCase())).worst_case_variance

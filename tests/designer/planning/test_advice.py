@@ -153,7 +153,7 @@ def test_reports_that_are_not_relabelled_are_decoded_by_their_scale():
     assert row.mse.value == pytest.approx(told(mechanisms=["square-wave"], estimators=["ua"]).best.mse.value, rel=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_mechanism_on_coarser_knots_is_judged_on_those_of_the_prior():
     """AAA's lattice has at most 25 intervals; rounding to it is part of the error."""
     knots = np.linspace(0, 8, 31)
@@ -327,7 +327,7 @@ def test_bad_input_is_one_line(options, says):
     assert "\n" not in str(refusal.value)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_noise_is_drawn_apart_from_the_values():
     """The optimum, first of all methods: decoded reports of 3,000 simulated collections scatter as in closed form."""
     case = Case("optimal", design(PRIOR, 1.0).mechanism, PRIOR, 40)
@@ -341,7 +341,7 @@ def test_noise_is_drawn_apart_from_the_values():
     assert abs(np.mean(errors) - exact.mse.value) < 4 * np.std(errors) / math.sqrt(3000)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(6))
 def test_no_row_that_lost_is_printed_with_a_lesser_error_than_the_first(seed):
     """Rows that few draws had stopped were printed with those draws' own luck: "worse", and less than the winner."""
@@ -354,7 +354,7 @@ def test_no_row_that_lost_is_printed_with_a_lesser_error_than_the_first(seed):
         assert row.standing != "worse" or error > first
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(4))
 def test_whichever_seed_wins_is_the_same_or_a_tie(seed):
     """Ten thousand people: with some seeds the piecewise mechanism won, and the next was 9% better."""

@@ -61,7 +61,7 @@ def test_reports_of_a_table_are_drawn_from_its_rows():
     assert draw_counts(table, np.array([0.0, 1.0, 0.0]), 3, (5, 0, 0)).n_users == 3
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_estimator_sees_the_same_reports():
     """Errors and distances are those of estimates from the same draws, one by one."""
     rows = category_rows(PRIOR, N, 1.0, ["olh"], list(FREQUENCY_ESTIMATORS), 3, 11)
@@ -82,7 +82,7 @@ def test_every_estimator_sees_the_same_reports():
 
 
 class TestAdvise:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_there_is_a_row_for_every_pair_and_the_least_error_comes_first(self):
         told: list[tuple[str, float]] = []
         advice = advise(

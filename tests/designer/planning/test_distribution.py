@@ -16,8 +16,7 @@ def rng(seed=3):
     return np.random.default_rng(seed)
 
 
-@pytest.mark.slow
-@pytest.mark.sampled(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("distance", ["wasserstein", "jensen-shannon"])
 def test_the_error_predicted_is_the_one_that_users_make(distance):
     """Against reports drawn value by value through the table, within four joint standard errors."""
@@ -38,7 +37,7 @@ def test_the_error_predicted_is_the_one_that_users_make(distance):
     assert spread < 0.1 * plan.predicted_error.value
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_more_users_and_larger_budgets_err_less():
     small, many, large = (
         plan_distribution_error(PRIOR, users, epsilon, rng=rng(), repetitions=20).predicted_error.value

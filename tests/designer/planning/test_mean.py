@@ -111,7 +111,7 @@ class TestObjectives:
         assert plan.least_epsilon == pytest.approx(at_knots, rel=1.01 * PRECISION)
         assert plan.design.objective == WorstCase()
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize("method", ["optimal", "duchi"])
     def test_the_more_priors_the_larger_the_error_to_expect(self, method):
         asked = Variance(), Guarantee(TotalVariationAmbiguity(0.1)), WorstCase()
@@ -132,7 +132,7 @@ class TestObjectives:
 class TestEpsilon:
     """What an error costs."""
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize("method", METHODS)
     @pytest.mark.parametrize("target", [0.25, 0.5, 5.0])
     def test_the_budget_meets_the_target_and_a_slightly_smaller_one_does_not(self, method, target):
@@ -142,8 +142,7 @@ class TestEpsilon:
         smaller = plan_error(PRIOR, 10_000, plan.epsilon * (1 - 1.01 * PRECISION), method=method)
         assert smaller.predicted_error > target
 
-    @pytest.mark.slow
-    @pytest.mark.sampled(2)
+    @pytest.mark.nightly
     @pytest.mark.parametrize("of", ["users", "population"])
     def test_it_is_where_brute_force_finds_it(self, of):
         grid = np.geomspace(0.5, 2.0, 30)

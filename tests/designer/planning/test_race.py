@@ -55,7 +55,7 @@ def test_the_best_is_hardly_ever_taken_for_clearly_worse():
     assert stopped <= 100 * RISK + 2 * math.sqrt(100 * RISK)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_is_said_of_the_leaders_is_right_on_average_where_the_race_flatters():
     """All alike: the winner's own draws say too little, fresh ones the truth."""
     means = dict.fromkeys(NAMES, 1.0)

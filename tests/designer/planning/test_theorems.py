@@ -91,7 +91,7 @@ def test_no_ptt_of_type_one_has_less_worst_case_variance(epsilon):
 
 
 class TestReductionError:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize("member", [[0, 1, 2, 3, 4, 5], [0, 1, 2, 2, 3, 3], [0, 1, 2, 2, 2, 2]])
     def test_it_is_the_error_of_simulated_fits(self, member):
         """120 maxima of the merged likelihood, where what is merged is alike."""

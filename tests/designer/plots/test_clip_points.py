@@ -37,14 +37,14 @@ def test_the_lines_are_the_errors_and_the_star_is_the_optimum():
     assert axes.get_title() == "Where a clip pays, ε = 1, 20,000 users"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_lower_end_is_said_to_be_cut_where_it_is():
     mirrored = Prior.on_knots(KNOTS, PRIOR.weights[::-1], source="public")
     axes = plots.clip_errors(clip_curve(design(mirrored, 1.0, objective=Error(20_000))))
     assert axes.get_xlabel() == "values below this are counted as this"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("size", [(7.2, 4.4), (4.6, 4.0)])
 def test_both_can_be_read(size):
     assert_readable(plots.clip_errors(curve(), new_axes(*size)))

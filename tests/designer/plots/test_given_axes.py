@@ -83,7 +83,7 @@ def test_no_figure_is_missing_here():
     assert set(DRAWN) == set(dir(plots))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", DRAWN)
 def test_each_draws_on_the_axes_given_and_on_a_figure_of_its_own_without_any(name):
     own = DRAWN[name](None)
@@ -93,7 +93,7 @@ def test_each_draws_on_the_axes_given_and_on_a_figure_of_its_own_without_any(nam
     assert DRAWN[name](given) is given
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", DRAWN)
 def test_neighbours_in_a_grid_are_left_alone(name):
     """What is drawn twice side by side can be read, and no axes lie upon others."""

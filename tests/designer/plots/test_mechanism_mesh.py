@@ -32,7 +32,7 @@ def corners(mesh: QuadMesh) -> np.ndarray:
     return np.asarray(mesh.get_coordinates())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("suffix", ["png", "svg"])
 def test_every_method_can_be_drawn(method, suffix, tmp_path):
@@ -44,15 +44,25 @@ def test_every_method_can_be_drawn(method, suffix, tmp_path):
     assert (tmp_path / f"plot.{suffix}").stat().st_size > 2000
 
 
-def test_colours_are_probabilities_over_the_least_of_their_report_in_rows_of_one_height():
+def test_colours_are_probabilities_over_the_least_of_their_report_in_rows_to_scale():
     table = TabulatedMechanism.from_points([0, 1], [0, 2, 6], [[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]], 1.0)
     axes = plots.heat_map(table)
     (mesh,) = meshes(axes)
     np.testing.assert_allclose(drawn(mesh), [[2.5, 1.0], [1.0, 1.0], [1.0, 2.5]])
-    assert np.unique(corners(mesh)[:, :, 1]).tolist() == [-0.5, 0.5, 1.5, 2.5]
+    assert np.unique(corners(mesh)[:, :, 1]).tolist() == [-1.0, 1.0, 4.0, 8.0]
     assert np.unique(corners(mesh)[:, :, 0]).tolist() == [-0.5, 0.5, 1.5]
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["0", "2", "6"]
+    assert axes.get_ylabel() == "report"
+    assert [label.get_text() for label in axes.figure.axes[2].get_yticklabels()] == ["1", "2.5"]
     assert axes.figure.axes[2].get_ylabel() == "probability over its floor"
+
+
+def test_reports_at_one_place_have_rows_of_one_height_and_the_axis_says_so():
+    laws = np.array([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]])
+    table = TabulatedMechanism(np.array([0.0, 1.0]), np.array([0.0, 1.0, 2.0]), np.array([2.0, 1.0, 3.0]), laws, 1.0)
+    axes = plots.heat_map(table)
+    assert np.unique(corners(meshes(axes)[0])[:, :, 1]).tolist() == [-0.5, 0.5, 1.5, 2.5]
+    assert axes.get_ylabel() == "report (rows not to scale)"
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["1", "1", "2.5"]
 
 
 def test_nearly_all_cells_of_an_optimum_are_at_one_end_of_the_colours_or_at_the_other():
@@ -96,7 +106,7 @@ def test_an_infinite_ratio_is_drawn_as_the_largest_finite_one_and_said():
     assert "the ratio of those is infinite" in " ".join(noted(axes).split())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_categories_and_oracles_show_how_much_a_report_says_for_its_own():
     """Of a table every output; of an oracle the categories that a report supports; of many the first forty."""
     table = plots.support_map(categorical_grr(["a", "b", "c"], 2.0))

@@ -52,7 +52,7 @@ def expect(rows, method, value) -> np.ndarray:
     return np.array([(row.epsilon, value(row)) for row in rows if row.method == method])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("method", METHODS)
 def test_each_method_is_the_line_of_its_rows(rows, method):
     shown = {
@@ -65,7 +65,7 @@ def test_each_method_is_the_line_of_its_rows(rows, method):
         np.testing.assert_array_equal(found, expect(rows, method, lambda row, of=number: getattr(row, of)))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_both_axes_are_logarithmic_with_plain_numbers_and_units(rows):
     axes = plots.variance(rows, units="EUR")
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")

@@ -58,7 +58,7 @@ def assert_sums(counts, expected: dict) -> None:
     assert rows == len(expected)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=8)
 @given(seed=st.integers(0, 10_000), cut=st.integers(1, 39))
 def test_sums_are_those_of_a_loop_over_users_also_of_shards_and_of_fewer_services(seed, cut):

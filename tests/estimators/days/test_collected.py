@@ -37,11 +37,14 @@ def made(seed):
 
 def counted(folder):
     found = load_days([folder])
-    return {key: sorted((row.output, row.users) for row in day.rows) for key, day in found.days.items()}
+    return {
+        key[: 4 if key[3] else 3]: sorted((row.output, row.users) for row in day.rows)
+        for key, day in found.days.items()
+    }
 
 
-def add(folder, path, today, *, late=3, least=1, **options):
-    with collecting(folder, TABLE, texts, Daily(late, least, today)) as days:
+def add(folder, path, today, *, late=3, least=1, by=None, **options):
+    with collecting(folder, TABLE, texts, Daily(late, least, today, **(by or {}))) as days:
         return days.add(path, **options)
 
 
@@ -223,10 +226,40 @@ def test_invalid_reports_are_counted_apart_where_that_is_asked_for_and_an_id_twi
 def test_only_rows_for_which_comparisons_are_true_are_counted_and_times_count_by_their_day(tmp_path):
     rows = [(DAYS[0] + " 11:03", "1", "a", "north"), (DAYS[1] + " 00:00", "1", "b", "south")]
     path = batch(tmp_path / "a.csv", rows, "at,output,report_id,region\n")
-    found = add(tmp_path / "c", path, DAYS[1], day_column="at", where=["region = north"])
+    found = add(tmp_path / "c", path, DAYS[1], by={"day_column": "at"}, where=["region = north"])
     assert (found.new, list(counted(tmp_path / "c"))) == (1, [(TABLE, DAYS[0], False)])
     with pytest.raises(InputError, match="town"):
-        add(tmp_path / "c", path, DAYS[1], day_column="at", where=["town = x"])
+        add(tmp_path / "c", path, DAYS[1], by={"day_column": "at"}, where=["town = x"])
+
+
+def test_windows_of_any_column_part_a_day_and_an_id_in_two_of_them_is_refused(tmp_path):
+    head, by = "table,day,output,report_id,hour\n", {"window": "hour"}
+    rows = [(TABLE, DAYS[0], "1", "a", "09 / x"), (TABLE, DAYS[0], "1", "b", "09 / x"), (TABLE, DAYS[0], "0", "c", "")]
+    for _ in range(2):
+        add(tmp_path / "c", batch(tmp_path / "a.csv", rows, head), DAYS[1], by=by)
+    windows = {(TABLE, DAYS[0], False, "09 / x"): [("1", 2)], (TABLE, DAYS[0], False): [("0", 1)]}
+    assert counted(tmp_path / "c") == windows
+    assert load_days([tmp_path / "c" / "hour=09%20%2F%20x"]).number(TABLE, "counted") == 2
+    with pytest.raises(InputError, match="1 ids with another report"):
+        add(tmp_path / "c", batch(tmp_path / "a.csv", [(TABLE, DAYS[0], "0", "c", "10")], head), DAYS[1], by=by)
+    with pytest.raises(InputError, match="the window of --by must be that of the counts"):
+        add(tmp_path / "c", tmp_path / "a.csv", DAYS[1])
+    assert counted(tmp_path / "c") == windows
+
+
+def test_windows_that_no_folder_can_hold_are_refused_and_so_are_counts_parted_in_two_ways(tmp_path):
+    head = "table,day,output,report_id,hour\n"
+    path = batch(tmp_path / "a.csv", [(TABLE, DAYS[0], "1", "a", "x" * 300)], head)
+    with pytest.raises(InputError, match="short text, got one of 300 characters"):
+        add(tmp_path / "c", path, DAYS[0], by={"window": "hour"})
+    with pytest.raises(InputError, match="a column beside table, day"):
+        Daily(window="Simulated_Output")
+    for name, window in (("a", ",hour"), ("b", "")):
+        (tmp_path / f"{name}.csv").write_text(
+            f"table,day,output,n,state{window}\n{TABLE},{DAYS[0]},1,3,counted{window}\n"
+        )
+    with pytest.raises(InputError, match=r"parted alike, got .*b.csv' by day alone beside .*a.csv' by hour"):
+        load_days([tmp_path / "a.csv", tmp_path / "b.csv"])
 
 
 def test_counts_of_another_schema_are_refused(tmp_path):

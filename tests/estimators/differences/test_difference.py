@@ -78,7 +78,7 @@ def test_the_covariance_of_frequencies_is_that_of_a_loop_over_users():
     np.testing.assert_allclose(found.std_error**2, expected)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("both", "persist"), [(400, 1.0), (250, 0.8)])
 def test_intervals_of_means_cover_where_values_persist(both, persist):
     rng, table, hits, alone = np.random.default_rng(5), duchi(KNOTS, 5.0), 0, 0

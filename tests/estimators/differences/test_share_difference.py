@@ -29,7 +29,7 @@ def test_a_difference_is_told_more_exactly_than_by_both_intervals():
     assert (-back[1], -back[0]) == pytest.approx((low, high))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_interval_of_a_difference_holds():
     rng, truth = np.random.default_rng(4), np.array([[0.3, 0.3, 0.4], [0.9, 0.1, 0.0]])
     missed = 0
@@ -44,7 +44,7 @@ def test_the_interval_of_a_difference_holds():
 def test_a_difference_of_shares_needs_people_and_a_value_within():
     table = grr([0.0, 1.0], 3.0)
     now, few = (ReportCounts.from_reports(table, np.repeat([0.0, 1.0], many)) for many in (30, 5))
-    with pytest.raises(InputError, match="20 at least on each side, got 10 of one"):
+    with pytest.raises(InputError, match="20 at least in each group, got 10 of the second"):
         estimate_share_difference(now, few, above=0.0)
     with pytest.raises(InputError, match="needs one from 0 to below 1, got 1"):
         estimate_share_difference(now, now, above=1.0)

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from optldp.designer import Prior, design
+from optldp.designer.objectives import Share
 from optldp.estimators import InputGrid, ReportCounts, estimate_distribution
 from optldp.estimators.distributions.atoms import MOST_ROUND, deposits, places_of_atoms
 from optldp.mechanisms import Metric, square_wave
@@ -32,6 +34,12 @@ def test_few_components_have_no_places_beside_them():
     assert places_of_atoms(knots, [Metric(3.0)]).places == pytest.approx([0.0, 0.25, 0.5, 0.75, 1.0])
 
 
+def test_a_cell_without_width_may_have_a_mass_however_few_there_are():
+    """As a table for the share above the least value has one: no density can put anything there."""
+    found = places_of_atoms(InputGrid.knots([0.0, 6e-8, *np.linspace(5.0, 60.0, 12)]))
+    assert found.places == pytest.approx([0.0], abs=0.0)
+
+
 @pytest.mark.parametrize("grid", [InputGrid.equal_cells(-1.0, 3.0, 40), InputGrid.knots(np.linspace(-1.0, 3.0, 37))])
 def test_a_mass_is_held_whole(grid):
     """By its cell, or by the two points beside it with its own mean; the prior of masses adds up to one."""
@@ -48,6 +56,16 @@ def test_a_mass_is_held_whole(grid):
     one = [components.log_prior([k]) - components.log_prior([]) for k in range(size)]
     odds = components.chances / (1 - components.chances)
     assert np.exp(one) == pytest.approx(odds)
+
+
+@pytest.mark.slow
+def test_a_table_for_the_share_above_the_least_value_finds_those_who_have_it():
+    """Of 13 knots: all were said to have more, of 36% who have not."""
+    prior = Prior.on_knots(np.linspace(0.0, 60.0, 13), np.full(13, 1 / 13), source="public")
+    table, rng = design(prior, 1.0, objective=Share(20_000, 0.0)).mechanism, np.random.default_rng(1)
+    values = np.where(rng.random(20_000) < 0.36, 0.0, np.minimum(60.0, rng.gamma(2.0, 8.0, 20_000)))
+    found = estimate_distribution(ReportCounts.from_reports(table, table.sample(values, rng)))
+    assert found.value[0] == pytest.approx(0.36, abs=0.03)
 
 
 @pytest.mark.slow

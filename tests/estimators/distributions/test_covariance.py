@@ -50,7 +50,7 @@ def test_the_exact_maximum_scatters_as_said():
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_ems_scatters_as_said():
     """A fixed point of EMS is no maximum, least of all for a spiky truth: its scatter is that of the fixed point."""
     spiky = np.array([1.0, 1, 20, 1, 1, 15, 1, 1, 4]) / 45

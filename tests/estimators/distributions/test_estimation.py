@@ -85,8 +85,7 @@ def test_one_services_ule_is_em(method):
     assert ule.method == em.method == "em"
 
 
-@pytest.mark.slow
-@pytest.mark.sampled(5)
+@pytest.mark.nightly
 @pytest.mark.parametrize("method", DISTRIBUTION_METHODS)
 def test_units_do_not_matter(method):
     """Knots 3 x - 7 give the same weights, and a mean and quantiles that moved along."""
@@ -110,6 +109,7 @@ def test_the_order_of_the_services_does_not_matter(method):
     assert other.fit.loglik == pytest.approx(found.fit.loglik, abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", DISTRIBUTION_METHODS)
 def test_a_mirrored_domain_gives_a_mirrored_estimate(method):
     """The square wave is symmetric: reports mirrored at the domain's middle mirror the weights."""
@@ -188,6 +188,7 @@ class TestDegenerate:
         assert found.mean().value == 5.0
         assert found.mean().std_error == pytest.approx(0.0, abs=1e-7)
 
+    @pytest.mark.slow
     def test_one_user_is_enough(self, method):
         """The estimate is a distribution, and its bands say how little it is worth."""
         one = ReportCounts.from_outputs(services(), [[3, -1, 1]][:1]).only([0])
@@ -206,6 +207,7 @@ class TestDegenerate:
         reach = 2.0 if method == "ems" else 0.05
         assert found.mean().value == pytest.approx(10 * share, abs=reach)
 
+    @pytest.mark.slow
     def test_all_mass_in_one_cell_is_found(self, method):
         """Where all values are the same, near all of the weight is within a cell of it."""
         table = square_wave(KNOTS, 6.0)

@@ -19,7 +19,7 @@ def nothing_smooth(monkeypatch):
     def fail(*_, **__):
         raise SolverError("the log-density fit has not converged in 102 evaluations")
 
-    monkeypatch.setattr("optldp.estimators.distributions.fitted.smooth_likelihood", fail)
+    monkeypatch.setattr("optldp.estimators.distributions.likelihood_methods.smooth_likelihood", fail)
 
 
 def counted(rng):

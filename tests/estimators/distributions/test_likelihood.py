@@ -76,7 +76,7 @@ def test_it_is_the_product_of_the_rows_whatever_the_body(name, cells):
         assert kinds(likelihood) == bodies
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(seed=st.integers(0, 2**32 - 1))
 def test_any_families_with_any_reports_missing_are_multiplied_right(seed):
     rng = np.random.default_rng(seed)

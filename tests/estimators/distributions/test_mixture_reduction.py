@@ -95,6 +95,7 @@ GRR20 = grr(np.arange(20.0), 2.0).probabilities
 PEAK = np.exp(-0.5 * (np.arange(16) - 4.0) ** 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "weights", "n", "threshold"),
     [

@@ -117,7 +117,7 @@ def test_the_estimate_does_not_hang_on_the_number_of_draws():
     assert (np.abs(moved) < 0.01 * np.cumsum(found.draws, axis=1).std(axis=0)[:-1]).all()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_many_rows_are_fitted_as_few_are(monkeypatch):
     """Ragged users of three services: the expansion and the held information give what exact steps give."""
     counts, grid = three_services(6000), InputGrid.knots(KNOTS)
@@ -213,7 +213,7 @@ def test_unlikely_fits_without_a_mode_are_left_out(monkeypatch):
         smooth_likelihood(counted(3000, 2), grid)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_collection_that_had_no_fit_has_one():
     """Nearly all at zero: one fit of ten, of 1% of the likeliest's evidence, had no mode, and none was returned."""
     rng, table = np.random.default_rng(32), square_wave(np.linspace(0.0, 1.0, 65), 1.0)

@@ -40,6 +40,15 @@ def test_copies_count_once_late_ones_apart_and_unsound_ones_are_told(dialect):
     ]
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_day_is_parted_by_any_column_and_an_id_in_two_windows_is_none(dialect):
+    daily = Daily(late=9, min_batch=1, today="2026-05-06", window="came", day_column="came")
+    found = asked(count_query([grr([0, 1], 1.0)], ["r"], daily=daily, dialect=dialect), dialect)
+    assert ("t2", "2026-05-04", "2026-05-04", 1, 1, "counted") in found
+    assert ("t1", "2026-05-01", "2026-05-01", None, 1, "invalid") in found  # an id of two days and windows
+    assert ("t1", "2026-05-06", "2026-05-06", 1, 1, "counted") in found
+
+
 def test_small_groups_wait_and_say_how_many():
     daily = Daily(late=9, min_batch=2, today="2026-05-06")
     found = asked(count_query([grr([0, 1], 1.0)], ["r"], daily=daily))

@@ -112,7 +112,7 @@ def test_a_table_that_cannot_tell_categories_apart_says_nothing_of_them():
     assert (found.interval().high == 1).all()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["grr", "olh"])
 def test_intervals_of_the_exact_maximum_cover_a_population(name):
     """At a budget at which no category is near the bound zero."""
@@ -120,7 +120,7 @@ def test_intervals_of_the_exact_maximum_cover_a_population(name):
     assert 0.93 < share < 0.97
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(seeds)
 def test_adding_counts_commutes_with_estimating(seed):
     """Two shards added, or all reports at once, by any method."""

@@ -35,7 +35,7 @@ def test_counts_of_a_mixture_are_refused_no_more_often_than_said(weights, n):
     assert rejected(law_of("piecewise", 1.0), weights, n, 60, 0.05) < 10
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("n", [20, 100, 1_000, 100_000])
 @pytest.mark.parametrize("weights", [EVEN, VERTEX, np.eye(9)[4]], ids=["even", "vertex", "middle"])
 def test_counts_of_a_mixture_are_hardly_ever_said_not_to_fit(weights, n):

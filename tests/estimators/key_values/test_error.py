@@ -64,7 +64,7 @@ def test_no_population_exceeds_them_and_some_nearly_attain_them(name):
     assert worst_share <= found.share
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_estimates_of_n_people_lie_within_them_as_often_as_said():
     made, rng, n, runs = MADE["unary"], np.random.default_rng(5), 20_000, 300
     keys = np.repeat(KEYS, [n // 4, n // 2, n - n // 4 - n // 2])

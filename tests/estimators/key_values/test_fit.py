@@ -172,7 +172,7 @@ def test_a_key_that_nobody_holds_has_a_distribution_all_the_same():
     assert found.frequencies.value[0] == pytest.approx(1.0, abs=0.02)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_joint_maximum_errs_less_than_the_published_estimate():
     """PM at epsilon 1, 60 repetitions of 10,000 users: less by more than four standard errors of the difference."""
     made = key_value_unary(LABELS, piecewise(np.linspace(0, 1, 9), 1.0), 1.0, padding=0)

@@ -102,7 +102,7 @@ def test_frequencies_and_means_are_unbiased(unary, family):
     assert (found.frequencies.std_error < 0.05).all()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("unary", [True, False])
 def test_standard_errors_are_those_that_repetition_shows(unary):
     """Over 300 repetitions, whose own error is 4%; and the designer's variance is the same number."""

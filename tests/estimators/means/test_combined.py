@@ -154,7 +154,7 @@ class TestBySimulation:
         assert abs(scores.var() - 1) < 4 * math.sqrt(2 / REPETITIONS)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_weights_pay_and_the_joint_decoder_pays_most():
     """Mean squared errors of the same samples; the services' variances differ by a factor of seven."""
     ua, population, decoder = (np.mean([e.std_error**2 for e in simulated(method)]) for method in UNBIASED)
@@ -162,7 +162,7 @@ def test_weights_pay_and_the_joint_decoder_pays_most():
     assert population < 0.9 * ua
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_users_are_not_weighed_by_their_own_reports():
     """A prior that cheats, by favouring the service whose reports average higher, leaves the mean unbiased.
 

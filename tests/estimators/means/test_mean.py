@@ -43,7 +43,7 @@ class TestEveryMethod:
         ]
         np.testing.assert_allclose(halves, 2 * estimate.std_error, rtol=0.02)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize("confidence", [0.5, 0.95])
     def test_intervals_cover_as_often_as_they_say(self, method, confidence):
         """600 samples of 400 inputs: the share of intervals around the truth, within four standard errors."""

@@ -173,7 +173,7 @@ def test_noise_is_estimated_closely_where_the_outputs_tell_enough(name):
     assert 0 <= weights @ table.probabilities @ of_output - expected < 0.01 * expected + 0.01
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_few_outputs_tell_little_and_leave_intervals_that_are_too_wide():
     """Three outputs do not show how far values lie from them; 400 collections of reports of everything."""
     made = AttributeSampling.of({"a": exact(three_outputs(KNOTS, 5.0))}, 1, 5.0)

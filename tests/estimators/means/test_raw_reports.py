@@ -57,7 +57,7 @@ def by_users(columns: list[np.ndarray], *, weighted: bool) -> list[float]:
     return numbers
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=20)
 @given(seed=st.integers(0, 10_000))
 @pytest.mark.parametrize("method", ["ua", "uwa"])

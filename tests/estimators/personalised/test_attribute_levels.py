@@ -71,7 +71,7 @@ def test_levels_in_the_clear_are_weighed_as_the_closed_form_says():
         assert found[name].n == many.sum()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_means_over_many_collections_are_unbiased_and_scatter_as_they_say():
     """Four hundred collections of values and levels from a population, two of three attributes drawn."""
     mechanism, rng, found = made(duchi, sampled=2), np.random.default_rng(8), []

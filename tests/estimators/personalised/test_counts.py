@@ -38,7 +38,7 @@ def test_pairs_are_counted_as_a_loop_counts_them(family):
     np.testing.assert_array_equal(counts.level_counts, np.bincount(sent.levels))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("family", PURE)
 def test_supports_are_counted_as_a_loop_counts_them(family):
     """Users per reported level and supported category equal a loop over the users' supports."""
@@ -136,7 +136,7 @@ def test_expected_counts_give_back_what_they_were_made_of(family, level_epsilon)
     np.testing.assert_allclose(invert_supports(counts, SHARES), FREQUENCIES, atol=1e-8)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.nightly
 @pytest.mark.parametrize("family", PURE)
 @pytest.mark.parametrize("target", ["population", "users"])
 def test_auem_is_unbiased_and_scatters_as_it_says(family, target):

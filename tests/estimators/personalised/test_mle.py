@@ -47,7 +47,7 @@ def test_the_likelihood_is_the_enumerated_law_and_sums_to_one(family, level_epsi
     assert found.sum() == pytest.approx(1.0, abs=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(st.integers(0, 10**6), st.sampled_from(ALL), st.sampled_from([0.1, 2.0]))
 def test_rows_and_sums_are_those_of_the_whole_tensor(seed, family, level_epsilon):
     """Rows by level and by value, their mixture and the joint sums follow from all probabilities at once."""
@@ -295,7 +295,7 @@ def test_many_bits_do_not_underflow():
     assert np.isfinite(derivatives(likelihood, SHARES, weights).information).all()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("level_epsilon", [0.1, 0.3])
 def test_it_errs_less_than_auem_where_levels_are_well_protected(level_epsilon):
     """Over 20 repetitions with ten levels its mean squared error is below half of clipped AUEM's."""

@@ -71,7 +71,7 @@ def test_labels_that_cannot_be_told_apart_are_refused(labels, message):
         Categories(labels)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_million_labels_of_which_the_last_repeats_are_refused_at_once():
     """Without looking through all the others for each of them."""
     with pytest.raises(InputError, match="got '7' twice"):

@@ -166,7 +166,7 @@ def test_blocks_of_users_and_of_seeds_change_nothing(monkeypatch):
     assert len(set((drawn // 3).tolist())) > 5
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_million_categories_are_no_trouble():
     """Reports, their text and their support."""
     made = local_hashing(range(2**20), 2.0)

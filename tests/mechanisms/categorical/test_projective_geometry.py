@@ -193,7 +193,7 @@ def test_blocks_of_users_change_nothing(monkeypatch):
     assert abs(own - made.own_support) < 5 * math.sqrt(0.25 / codes.size)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_million_categories_are_drawn_and_supported():
     """Of vectors of 21 bits, which cannot be listed."""
     made = geometry(2, 2**20, 1.0)

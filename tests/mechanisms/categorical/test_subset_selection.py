@@ -65,6 +65,7 @@ class TestLaw:
         assert stats.chisquare(counts, expected * counts.sum() / expected.sum()).pvalue > 1e-7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 4.0, 16.0])
 @pytest.mark.parametrize(("size", "chosen"), [(2, 1), (5, 2), (100, 27), (2**20, 7)])
 def test_the_budget_is_used_up_exactly(epsilon, size, chosen):
@@ -165,7 +166,7 @@ def test_reports_of_other_sizes_are_refused(reports, message):
         subset_selection(range(11), 1.0).checked_reports(reports)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_listing_of_more_than_a_million_sets_is_refused():
     with pytest.raises(InputError, match="at most 1048576 reports can be listed, got all sets of 9 of 32 categories"):
         subset_selection(range(32), 1.0).all_reports()

@@ -79,7 +79,7 @@ def test_duchis_outputs_do_not_give_the_level_away_but_many_places_do(unary):
     assert many > 10 if unary else many < 2.0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("unary", "expected"), [(True, (2.56, 8.89, 25.83, 85.12)), (False, (0.99, 1.27, 1.41, 1.47))])
 def test_the_best_mechanism_of_each_level_leaks_as_the_page_says(unary, expected):
     """Of 3, 10, 30 and 100 keys, each level designed by itself."""

@@ -172,7 +172,7 @@ BOMBS = {
 }
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", BOMBS)
 def test_what_is_made_to_take_memory_is_refused_without_it(tmp_path, name):
     """In a process that does nothing else."""

@@ -48,7 +48,7 @@ def admitted(unit: bytes) -> bytes:
     return filled(unit, low)
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", UNITS)
 def test_the_worst_text_of_each_kind_that_is_parsed_takes_little_memory(tmp_path, name):
     """And is then refused, as it is no table."""
@@ -156,7 +156,7 @@ def test_texts_are_told_across_blocks(monkeypatch):
         np.testing.assert_array_equal(module._marks(content)[0], whole)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_table_that_would_not_be_read_is_not_written_as_text(tmp_path):
     """Two million short numbers fit the size, but not the memory; the other form holds them."""
     numerators = np.zeros((1000, 4800), dtype=np.int64)

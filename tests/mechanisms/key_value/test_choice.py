@@ -65,7 +65,7 @@ def test_a_fake_law_off_the_middle_is_allowed_for(unary):
     assert key_mean_variance(made, 0.3) == pytest.approx(total, rel=1e-9)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("unary", [True, False])
 def test_the_choice_is_the_best_of_many(unary):
     """Against a finer set of splits, which it may miss by a percent; the budget is spent."""
@@ -102,7 +102,7 @@ def test_padding_lets_the_value_have_more_than_the_whole_budget():
     assert 0 <= 1.0 - made.max_log_ratio < 1e-8
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_another_frequency_is_another_choice():
     """Where everybody holds the key, fakes do not matter."""
 

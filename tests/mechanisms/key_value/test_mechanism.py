@@ -181,7 +181,7 @@ class TestBudget:
 
 
 class TestDraws:
-    @pytest.mark.sampled(3)
+    @pytest.mark.slow
     @pytest.mark.parametrize("unary", [True, False])
     @pytest.mark.parametrize("pairs", [[], [(1, 0)], [(0, 2), (2, 1)], [(0, 0), (1, 2), (2, 2)]])
     def test_reports_are_as_frequent_as_the_law_says(self, unary, pairs):

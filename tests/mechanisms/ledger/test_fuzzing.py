@@ -9,7 +9,7 @@ import pytest
 PROGRAM = Path(__file__).parents[3] / ".ci" / "fuzz_ledgers.py"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_no_budget_comes_back_by_changes_at_random(tmp_path):
     """Some dozens, always the same ones."""
     command = [sys.executable, PROGRAM, "--ledgers", "60", "--seconds", "120", "--seed", "1"]

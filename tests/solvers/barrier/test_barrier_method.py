@@ -44,6 +44,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [8.5, 10.0, 11.5])
 @pytest.mark.parametrize("name", list(SHAPES))
 def test_large_budgets_are_closed(name, epsilon):

@@ -142,7 +142,7 @@ def test_no_budget_and_no_doubt_make_a_constant_report():
     assert program.error(*best.solution[:2]).bias_bound == pytest.approx(0.5 * (highest - lowest), rel=1e-2)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_less_is_never_worse_than_the_unbiased_table_and_more_users_or_trust_never_hurt(epsilon):
     found = {}

@@ -37,7 +37,7 @@ def test_one_output_more_is_never_worse_and_the_bound_is_that_of_free_ones(share
     assert worth[-1] < 1.06 * free.value
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_three_outputs_are_as_good_as_the_best_of_a_grid():
     """Symmetric ones, by brute force."""
     x, even, cone = np.linspace(-1, 1, 5), np.full(5, 0.2), pure(5, 1.0)

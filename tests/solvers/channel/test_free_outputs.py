@@ -16,7 +16,7 @@ CONES = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("kind", CONES)
 def test_no_grid_is_better_and_a_fine_one_comes_near(kind, share):
@@ -42,7 +42,7 @@ def _error(p, share, outputs, table):
     return (1 - share) * p @ each + share * each.max()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
 def test_pure_privacy_has_the_optimum_of_its_own_solvers(epsilon):
     """Expected and worst case, 9 values."""

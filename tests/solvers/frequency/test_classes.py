@@ -75,7 +75,7 @@ def test_multipliers_of_least_sum_leave_no_pattern_violated():
     assert multipliers.sum() == pytest.approx(every.fun, rel=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("size", "epsilon"), [(19, 0.5), (40, 2.0), (64, 4.0), (100, 6.0)])
 def test_the_bound_for_a_uniform_prior_is_subset_selection_s_error(size, epsilon):
     """To rounding, whatever the table's own gap."""

@@ -36,7 +36,7 @@ def random_table(rng, program, columns):
     return np.column_stack([raw, rest]) if rest.max() <= program.ratio * rest.min() else None
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(st.integers(2, 6), st.floats(0.2, 4.0), st.integers(0, 2**32 - 1))
 @settings(max_examples=60, deadline=None)
 def test_random_certificates_never_promise_more_than_tables_give(size, epsilon, seed):

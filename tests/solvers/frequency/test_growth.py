@@ -57,7 +57,7 @@ def test_exchanges_agree_with_all_patterns(monkeypatch, kind, size, epsilon):
     np.testing.assert_allclose(found.solution.sum(1), 1, atol=1e-13)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PRIORS)
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.0])
 def test_exchanges_agree_with_column_generation(kind, epsilon):
@@ -137,7 +137,7 @@ def test_a_hundred_and_twenty_eight_categories_close():
         assert found.solution.shape[1] <= 4000
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "seed"), [(112, 0), *((128, seed) for seed in range(5))])
 def test_prefix_sums_of_many_categories_are_nearly_closed_whatever_the_seed(monkeypatch, size, seed):
     """Errors of sums of neighbours: from flat families exchanges stuck 3 to 33% above the bound, by the seed."""

@@ -58,7 +58,7 @@ def test_equally_good_tilings_are_all_used_alike():
     assert mirrored == {tuple(column) for column in found.marks.T}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_thousand_knots_are_cut_and_certified():
     """More tilings are equally good than doubles can count."""
     program = InformationProgram(np.full(1000, 1e-3), math.exp(3))

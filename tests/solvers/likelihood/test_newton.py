@@ -60,7 +60,7 @@ def hostile_start(rng: np.random.Generator, n_components: int) -> np.ndarray | N
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(seed=st.integers(0, 2**32 - 1))
 def test_hostile_problems_are_solved_to_a_tight_certificate(seed):
     rng = np.random.default_rng(seed)

@@ -52,7 +52,7 @@ def plain(epsilon: float, share: float = 1.0, knots: np.ndarray = KNOTS) -> Mini
     return MinimaxProgram(knots, prior, float(np.exp(epsilon)), share)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [1.0, 0.3])
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
 def test_highs_on_the_same_outputs_finds_no_better_and_on_a_fine_grid_neither(epsilon, share):
@@ -144,7 +144,7 @@ def test_a_larger_share_of_the_worst_case_buys_it_with_expected_variance(epsilon
         assert np.all((1 - share) * expected + share * worst >= point.value * (1 - 1e-6))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "gap"), [(1e-5, 1e-3), (1e-3, 1e-4), (10.0, 1e-4), (16.0, 0.05)])
 @pytest.mark.parametrize("share", [1.0, 0.1])
 def test_extreme_budgets_give_a_feasible_mechanism_and_an_honest_status(epsilon, gap, share):

@@ -32,7 +32,7 @@ def test_the_mixed_prior_is_the_prior_and_the_multipliers():
     assert mixed.ratio == 3.0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 2**32 - 1), share=st.sampled_from([0.01, 0.3, 1.0]))
 def test_no_multipliers_bound_more_than_a_mechanism_reaches(random_program, seed, share):

@@ -90,7 +90,7 @@ def test_brute_force_over_all_vertices_of_a_tiny_set_agrees(epsilon):
     assert known.value == pytest.approx(best.value, rel=3e-6)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=12, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 2**32 - 1))

@@ -49,7 +49,7 @@ def test_more_pieces_never_cost_and_one_is_ptt(name, epsilon, worst):
         assert high >= 1 - 1e-9
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WEIGHTS)
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 4.0])
 def test_no_floor_is_below_the_certified_bound(name, epsilon):
@@ -88,7 +88,7 @@ def best_masses(floor: PieceFloor, weights: np.ndarray, ratio: float, parts: int
     return solve_linear_program(program).objective - float(weights @ KNOTS**2)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["uniform", "one-sided"])
 @pytest.mark.parametrize("epsilon", [0.5, 1.0])
 def test_a_linear_program_finds_no_better_masses_on_the_same_intervals(name, epsilon):

@@ -145,7 +145,7 @@ def test_a_symmetric_prior_has_an_equally_good_symmetric_optimum():
     assert mirrored == pytest.approx(best.value, rel=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["gaussian", "uniform"])
 def test_more_budget_never_hurts(name):
     objectives = [checked(KNOTS, PRIORS[name], epsilon).value for epsilon in np.geomspace(0.05, 8, 12)]

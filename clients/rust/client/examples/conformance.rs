@@ -1,6 +1,6 @@
 //! Answers the vectors of clients/conformance, a line of JSON each: `python -m clients.conformance rust`.
 
-use optldp_client::{read_table, NoRandomness, Refused, Stopped, Table, Words};
+use optldp_client::{read_categories, read_table, Categories, NoRandomness, Refused, Stopped, Table, Words};
 use std::io::{BufRead, Write};
 
 #[allow(dead_code, reason = "the client's own reader, of which lines take a part")]
@@ -13,18 +13,52 @@ fn need(condition: bool, message: &'static str) -> Result<(), Refused> {
 }
 
 /// The words that are given, in place of the platform's; beyond them 0, and of none at all nothing.
-struct Given(Vec<u64>);
+struct Given {
+    words: Vec<u64>,
+    next: usize,
+}
 
 impl Words for Given {
     fn fill(&mut self, words: &mut [u64]) -> Result<(), NoRandomness> {
-        for (i, word) in words.iter_mut().enumerate() {
-            *word = self.0.get(i).copied().unwrap_or(0);
+        for word in words {
+            *word = self.words.get(self.next).copied().unwrap_or(0);
+            self.next += 1;
         }
-        if self.0.is_empty() {
+        if self.words.is_empty() {
             Err(NoRandomness)
         } else {
             Ok(())
         }
+    }
+}
+
+/// What a document may hold.
+enum Mechanism {
+    Numbers(Table),
+    Names(Categories),
+}
+
+/// Reads a file of either sort: bundles but the floor form are categories'.
+fn read(document: &str) -> Result<Mechanism, Refused> {
+    let file = Json::parse(document).unwrap_or(Json::Null);
+    let says = |key: &str, text: &str| file.member(key).is_some_and(|value| value.is(text));
+    if says("format", "optldp-bundle/1") && !says("kind", "floor") {
+        return read_categories(document).map(Mechanism::Names);
+    }
+    read_table(document).map(Mechanism::Numbers)
+}
+
+/// Draws a report, as JSON.
+fn report(mechanism: &Mechanism, value: Option<&Json>, mut given: Given) -> Result<String, Stopped> {
+    match (mechanism, value) {
+        (Mechanism::Numbers(table), Some(Json::Number(value, _))) => {
+            table.report(*value, &mut given).map(|report| format!("{report:?}"))
+        }
+        (Mechanism::Names(names), Some(Json::Text(value))) => {
+            names.report(value, &mut given).map(|report| format!("\"{report}\""))
+        }
+        (Mechanism::Numbers(_), _) => Err(Stopped::NotInDomain),
+        (Mechanism::Names(_), _) => Err(Stopped::NoCategory),
     }
 }
 
@@ -42,15 +76,12 @@ fn word(written: &Json) -> u64 {
     }
 }
 
-fn answer_draws(table: &Table, draws: &[Json]) -> String {
+fn answer_draws(mechanism: &Mechanism, draws: &[Json]) -> String {
     let mut reports = Vec::new();
     for draw in draws {
         let words = items(draw.member("words")).iter().map(word).collect();
-        let Some(Json::Number(value, _)) = draw.member("value") else {
-            return r#"{"skipped": "a value that is no number"}"#.into();
-        };
-        match table.report(*value, &mut Given(words)) {
-            Ok(report) => reports.push(format!("{report:?}")),
+        match report(mechanism, draw.member("value"), Given { words, next: 0 }) {
+            Ok(report) => reports.push(report),
             Err(Stopped::NoRandomness) => return r#"{"stopped": true}"#.into(),
             Err(stopped) => return format!(r#"{{"skipped": "{stopped}"}}"#),
         }
@@ -63,15 +94,15 @@ fn answer(line: &str) -> String {
     let Some(Json::Text(document)) = asked.member("document") else {
         return r#"{"skipped": "a line that this client cannot read"}"#.into();
     };
-    let table = match read_table(document) {
-        Ok(table) => table,
+    let mechanism = match read(document) {
+        Ok(mechanism) => mechanism,
         Err(Refused(reason)) => {
             return format!(r#"{{"accepted": false, "reason": "{}"}}"#, reason.replace('"', "\\\""));
         }
     };
     match asked.member("do") {
         Some(task) if task.is("read") => r#"{"accepted": true}"#.into(),
-        Some(task) if task.is("draw") => answer_draws(&table, items(asked.member("draws"))),
+        Some(task) if task.is("draw") => answer_draws(&mechanism, items(asked.member("draws"))),
         _ => r#"{"skipped": "a task unknown to this client"}"#.into(),
     }
 }

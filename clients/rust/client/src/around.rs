@@ -72,23 +72,28 @@ pub fn numbers(value: &Json) -> Result<Vec<f64>, Refused> {
     list(value)?.iter().map(number).collect()
 }
 
-/// A list of whole numbers in a range.
-pub fn wholes(value: &Json, least: i64, most: i64) -> Result<Vec<i64>, Refused> {
-    let whole = |each: &Json| match each {
-        Json::Number(_, Some(whole)) if (least..=most).contains(whole) => Ok(*whole),
-        _ => Err(Refused("numerators, places, floors and starts must be whole numbers in the range of their format")),
-    };
-    list(value)?.iter().map(whole).collect()
-}
-
-fn text(value: &Json) -> Result<&str, Refused> {
+/// A whole number in a range.
+pub fn whole(value: &Json, least: i64, most: i64) -> Result<i64, Refused> {
     match value {
-        Json::Text(text) => Ok(text),
-        _ => Err(Refused("units, method and version must be text")),
+        Json::Number(_, Some(whole)) if (least..=most).contains(whole) => Ok(*whole),
+        _ => Err(Refused("numerators, shares, places, floors and the like must be whole numbers in their range")),
     }
 }
 
-fn checked_identifier(document: &Json) -> Result<String, Refused> {
+/// A list of whole numbers in a range.
+pub fn wholes(value: &Json, least: i64, most: i64) -> Result<Vec<i64>, Refused> {
+    list(value)?.iter().map(|each| whole(each, least, most)).collect()
+}
+
+pub fn text(value: &Json) -> Result<&str, Refused> {
+    match value {
+        Json::Text(text) => Ok(text),
+        _ => Err(Refused("units, method, version and categories must be text")),
+    }
+}
+
+/// The mechanism's name in files of reports, by its checksum, which must fit.
+pub fn checked_identifier(document: &Json) -> Result<String, Refused> {
     let Json::Object(own) = document else {
         return Err(Refused("the file must be an object"));
     };
@@ -100,6 +105,26 @@ fn checked_identifier(document: &Json) -> Result<String, Refused> {
     let fits = said.is_some_and(|said| said.is(&format!("sha256:{digest}")));
     need(fits, "the checksum must fit: the file was altered")?;
     Ok(format!("t{}", &digest[..12]))
+}
+
+/// A budget, which is from 1e-6 to 16.
+pub fn checked_epsilon(value: &Json) -> Result<f64, Refused> {
+    let epsilon = number(value)?;
+    need((1e-6..=16.0).contains(&epsilon), "epsilon must be in [1e-6, 16]")?;
+    Ok(epsilon)
+}
+
+/// Checks how a mechanism came about; returns the parameters of its method.
+pub fn checked_provenance(value: &Json) -> Result<&Json, Refused> {
+    let [method, parameters, version, certificate] =
+        members(value, ["method", "parameters", "version", "certificate"])?;
+    text(method)?;
+    text(version)?;
+    need_record(parameters)?;
+    if *certificate != Json::Null {
+        need_record(certificate)?;
+    }
+    Ok(parameters)
 }
 
 /// An object of plain values, or of lists of them.
@@ -133,8 +158,7 @@ fn need_prior(prior: &Json, knots: usize) -> Result<(), Refused> {
 pub fn read(document: &Json) -> Result<Around, Refused> {
     let identifier = checked_identifier(document)?;
     let member = |key: &str| document.member(key).unwrap_or(&Json::Null); // both formats have these keys
-    let epsilon = number(member("epsilon"))?;
-    need((1e-6..=16.0).contains(&epsilon), "epsilon must be in [1e-6, 16]")?;
+    let epsilon = checked_epsilon(member("epsilon"))?;
     let knots = numbers(member("knots"))?;
     need(knots.len() >= 2, "knots must be at least 2")?;
     need(knots.len() <= MOST_SIDE, "knots must be at most 32768")?;
@@ -142,14 +166,7 @@ pub fn read(document: &Json) -> Result<Around, Refused> {
     let width = knots[knots.len() - 1] - knots[0];
     need(1e-100 < width && width < 1e100, "knots must span 1e-100 to 1e100")?;
     let units = text(member("units"))?.to_owned();
-    let [method, parameters, version, certificate] =
-        members(member("provenance"), ["method", "parameters", "version", "certificate"])?;
-    text(method)?;
-    text(version)?;
-    need_record(parameters)?;
-    if *certificate != Json::Null {
-        need_record(certificate)?;
-    }
+    let parameters = checked_provenance(member("provenance"))?;
     need_prior(member("prior"), knots.len())?;
     let unbiased = parameters.member("unbiased") == Some(&Json::Bool(true));
     Ok(Around { epsilon, units, identifier, knots, unbiased })

@@ -25,8 +25,7 @@ const KEYS: [&str; 12] = [
 pub fn read(document: &Json) -> Result<Table, Refused> {
     need(document.member("promise").is_none(), "a table must promise pure epsilon-LDP, got another promise")?;
     let [_, _, _, _, low, high, denominator, numerators, within, _, _, _] = members(document, KEYS)?;
-    let whole = matches!(denominator, Json::Number(_, Some(whole)) if *whole == DENOMINATOR as i64);
-    need(whole, "denominator must be 9007199254740992")?;
+    need_denominator(denominator)?;
     let around = around::read(document)?;
     let (low, high) = (ends(low)?, ends(high)?);
     need_outputs(&low, &high)?;
@@ -47,6 +46,11 @@ pub fn read(document: &Json) -> Result<Table, Refused> {
         rows: Rows::Sums(sums.into()),
         law,
     }))
+}
+
+pub fn need_denominator(value: &Json) -> Result<(), Refused> {
+    let whole = matches!(value, Json::Number(_, Some(whole)) if *whole == DENOMINATOR as i64);
+    need(whole, "denominator must be 9007199254740992")
 }
 
 fn ends(value: &Json) -> Result<Vec<f64>, Refused> {
@@ -121,10 +125,10 @@ fn uniform(low: &[f64], high: &[f64]) -> Result<Law, Refused> {
 }
 
 /// Reads rows, into their running sums, and proves every ratio: largest 2^128 <= p smallest.
-fn proved_sums(rows: &[Json], knots: usize, outputs: usize, epsilon: f64) -> Result<Vec<u64>, Refused> {
-    need(rows.len() == knots, "numerators must have a row for each knot")?;
-    need(knots * outputs <= MOST_ENTRIES, "knots times outputs must be at most 2^25")?;
-    let mut sums = Vec::with_capacity(knots * outputs);
+pub fn proved_sums(rows: &[Json], inputs: usize, outputs: usize, epsilon: f64) -> Result<Vec<u64>, Refused> {
+    need(rows.len() == inputs, "numerators must have a row for each knot or category")?;
+    need(inputs * outputs <= MOST_ENTRIES, "rows times outputs must be at most 2^25")?;
+    let mut sums = Vec::with_capacity(inputs * outputs);
     let (mut smallest, mut largest) = (vec![u64::MAX; outputs], vec![0; outputs]);
     for row in rows {
         let row = wholes(row, 0, DENOMINATOR as i64)?;

@@ -1,4 +1,5 @@
-//! Reads a table or a floor form that optldp designed, proves it private, and draws reports by `optldp_drawing`.
+//! Reads what optldp designed, proves it private, and draws reports by `optldp_drawing`: a table of numbers, its floor
+//! form, or a mechanism for categories.
 //!
 //! ```no_run
 //! let table = optldp_client::read_table(&std::fs::read_to_string("table.json")?)?;
@@ -7,6 +8,7 @@
 //! ```
 
 mod around;
+mod categories;
 mod exact_table;
 mod floor_form;
 mod json;
@@ -15,7 +17,8 @@ mod sha256;
 mod whole;
 
 pub use around::read_table;
-pub use optldp_drawing::{NoRandomness, Stopped, Table, Words};
+pub use categories::read_categories;
+pub use optldp_drawing::{Categories, NoRandomness, Report, Stopped, Table, Words};
 pub use platform::Platform;
 
 /// A file that cannot be used, and why: one line, of its first fault.

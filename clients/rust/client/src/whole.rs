@@ -49,6 +49,12 @@ impl Whole {
         product
     }
 
+    pub fn times_long(&self, factor: u128) -> Whole {
+        let mut product = self.times((factor >> 64) as u64).up(64);
+        product.add_times(self, factor as u64);
+        product
+    }
+
     /// How far two numbers are apart.
     pub fn apart(&self, other: &Whole) -> Whole {
         let (more, less) = if *self >= *other { (self, other) } else { (other, self) };

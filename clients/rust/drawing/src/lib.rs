@@ -1,10 +1,16 @@
 //! Drawing: from a value and random words of 64 bits to an output and its report.
 //!
-//! docs/table-format.md, "Drawing a report", has the steps. Nothing here reads files, allocates while it draws, or
-//! holds a value in a message. It needs `alloc` and no operating system.
+//! docs/table-format.md, "Drawing a report", has the steps of numbers. Nothing here reads files or holds a value in a
+//! message; drawing a number allocates nothing. It needs `alloc` and no operating system.
 #![no_std]
 
 extern crate alloc;
+
+mod categories;
+mod field;
+
+pub use categories::{Categories, Oracle, Report};
+pub use field::Field;
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -31,6 +37,8 @@ pub struct NoRandomness;
 pub enum Stopped {
     /// The value is no number from the first knot to the last. Which it is is not said.
     NotInDomain,
+    /// The value is none of the categories. Which it is is not said.
+    NoCategory,
     /// The secure generator failed or gave too little.
     NoRandomness,
 }
@@ -39,6 +47,7 @@ impl fmt::Display for Stopped {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.write_str(match self {
             Stopped::NotInDomain => "the value must be a number of the table's domain, got another",
+            Stopped::NoCategory => "the value must be one of the categories, got another",
             Stopped::NoRandomness => "the secure generator must give all words that a draw needs, got too few",
         })
     }

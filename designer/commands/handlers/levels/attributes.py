@@ -12,6 +12,7 @@ from .....mechanisms.combinators.attribute_sampling import AttributeSampling, at
 from .....mechanisms.combinators.personalised import PersonalisedReports, require_names_beside_levels
 from .....mechanisms.errors import InputError
 from .....mechanisms.exactness.verification import verify
+from ....levels import Levels as Promise
 from ...options.kind import DesignKind
 from ..attributes import (
     Attributes,
@@ -125,7 +126,6 @@ def _on_common_outputs(options: DesignOptions, priors: dict[str, Prior]) -> list
     """Return levels of which the reports on k attributes, one by default, tell by no more than was asked for."""
     from ....designs.design import design
     from ....designs.several_attributes import Attributes as AttributesAsked
-    from ....levels import Levels as Promise
 
     assert options.leakage is not None  # the caller asked
     if options.method not in (None, "optimal"):

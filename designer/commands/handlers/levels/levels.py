@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from .....estimators.intervals import CONFIDENCE
+from .....estimators.reading.columns.rows.counted_rows import Wanted, counted_rows
 from .....estimators.reading.columns.simulated_columns import OUTPUT, USERS
 from .....mechanisms.combinators.level_leakage import report_leakage
 from .....mechanisms.combinators.personalised import PersonalisedMechanism, PersonalisedReports
@@ -111,8 +112,6 @@ class Levels(BundleKind[PersonalisedMechanism]):
 
     def rows_of(self, path: Answer, skip_invalid: bool | SkippedRows) -> dict[str, np.ndarray]:
         """Return the rows of such an answer as `from_counts` takes them: levels as numbers, or as reports."""
-        from .....estimators.reading.columns.rows.counted_rows import Wanted, counted_rows
-
         if skip_invalid:
             raise InputError("--skip-invalid is not for counts of levels: leave it out, or give the reports")
         made = partial(table_identifier, self.mechanism)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from .....mechanisms.errors import InputError, unwired
 from .....mechanisms.exactness.verification import verify
+from ....levels import Levels as Promise
+from ...options.designs.levels import budget_numbers, even_outputs
 from ...options.kind import DesignKind
 from ...output.output import solver_progress
 from ..kind import Answer, Designed, Found, Kind
@@ -90,8 +92,6 @@ def fitted(counts: PersonalisedCounts, budgets: tuple[float, ...], asked: Estima
 def _on_common_outputs(options: DesignOptions, notes: list[str], prior: Prior) -> Designed:
     """Return tables of which a report tells the level by no more than was asked for."""
     from ....designs.design import design
-    from ....levels import Levels as Promise
-    from ...options.designs.levels import budget_numbers, even_outputs
 
     assert options.leakage is not None  # the caller asked
     if options.asked_method != "optimal":

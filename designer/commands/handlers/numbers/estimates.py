@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from .....estimators.methods import BIAS_AWARE, DISTRIBUTION_METHODS, MEAN_METHODS
+from .....estimators.reading.columns import SkippedRows
 from .....estimators.reading.columns.simulated_columns import OUTPUT
 from .....mechanisms.errors import InputError, wired
 from .....mechanisms.promise import Metric
+from ...options.assumed import assumptions_of, factor_of
 from ...options.trusted_prior import trusted_weights
 from ...output.output import number, say, share_progress, told_of_reports
 from ...output.participation import say_participation
@@ -103,8 +105,6 @@ def with_usual(asked: EstimateOptions, tables: Sequence[Any], *, written: bool =
 
 def _trusting(asked: EstimateOptions, assume: Sequence[str]) -> EstimateOptions:
     """Return a bias-aware mean that is told the factor that is assumed; InputError for what it cannot assume."""
-    from ...options.assumed import factor_of
-
     if len(assume) > 1 or asked.told or asked.assume_from is not None:
         raise InputError(f"--method {BIAS_AWARE} assumes one factor, got several: give --assume trust=FACTOR alone")
     return replace(asked, method_text=f"{BIAS_AWARE}:trust={factor_of(assume[0])!r}", assume=None)
@@ -113,7 +113,6 @@ def _trusting(asked: EstimateOptions, assume: Sequence[str]) -> EstimateOptions:
 def _plain_mean(service: Service, asked: EstimateOptions) -> Found:
     from .....estimators import estimate_mean
     from .....estimators.means.mean import average_of
-    from .....estimators.reading.columns import SkippedRows
     from ..reading import accounted, column_in, holds_simulated, read_laid_out
 
     if asked.counts or column_in(service.reports, asked.column)[0] == OUTPUT:
@@ -161,7 +160,6 @@ def _taken(services: Sequence[Service], asked: EstimateOptions) -> tuple[ReportC
         return count_services(services, asked, raw=asked.raw)
     from .....estimators import ReportCounts
     from .....estimators.counting.counts import Service as Counted
-    from .....estimators.reading.columns import SkippedRows
     from ..days import answered
     from ..reading import added, require_rounds
 
@@ -181,7 +179,6 @@ def count_services(
 ) -> tuple[ReportCounts, dict[str, Any], SkippedRows]:
     """Return the counts of the reports of services, and what their files told."""
     from .....estimators import count
-    from .....estimators.reading.columns import SkippedRows
     from ..reading import holds_simulated
 
     skipped, tables = SkippedRows(), [service.kind.mechanism for service in services]
@@ -353,8 +350,6 @@ def _fitted(counts: ReportCounts, grid: InputGrid | None, asked: EstimateOptions
     stops: dict[str | None, dict[str, Any]] = {"loglik": {"solver": "em", "loglik_change": LOGLIK_CHANGE}}
     options = wired("stop", stops | {"certificate": {}, None: {}}, asked.told.get("stop"))
     if asked.assume:
-        from ...options.assumed import assumptions_of
-
         options["assume"], measured = assumptions_of(asked.assume, asked.prior_file, counts, asked.assume_from)
         for line in measured:
             say(line)

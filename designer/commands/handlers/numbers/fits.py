@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .....estimators.intervals import each_of
+from .....estimators.reading.formats.axis import said_on
 from .....mechanisms.errors import unwired
 from .....mechanisms.promise import Pure
 from ...output.output import number, say
@@ -249,8 +250,6 @@ def _distribution(
 
 def _ranges(estimate: DistributionEstimate, units: str, asked: EstimateOptions) -> tuple[dict[str, Any], list[str]]:
     """Return the shares of ranges that reports can tell apart, as facts and in words; nothing where none is known."""
-    from .....estimators.reading.formats.axis import said_on
-
     if estimate.explained is None:
         return {}, []
     edges, shares, errors, ends = estimate.ranges(asked.confidence, simultaneous=asked.simultaneous)
@@ -267,8 +266,6 @@ def _ranges(estimate: DistributionEstimate, units: str, asked: EstimateOptions) 
 
 
 def _quantiles(estimate: DistributionEstimate, units: str, asked: EstimateOptions, evidence: dict[str, Any]) -> Found:
-    from .....estimators.reading.formats.axis import said_on
-
     shares = asked.quantiles or QUANTILES
     confidence = _each(asked, len(shares))
     found = [{"quantile": share, **estimate.quantile(share).to_dict(confidence)} for share in shares]

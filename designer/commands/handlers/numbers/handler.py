@@ -8,8 +8,10 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from .....estimators.engines import output_cells
 from .....estimators.intervals import CONFIDENCE
 from .....estimators.reading.columns.simulated_columns import OUTPUT
+from .....mechanisms import Sampler
 from .....mechanisms.errors import InputError
 from .....mechanisms.exactness.proof import ExactProof, prove
 from .....mechanisms.exactness.verification import Verification, verify
@@ -17,9 +19,11 @@ from .....mechanisms.report_text import integers_of_text
 from .....mechanisms.sampling.domain import values_inside
 from .....mechanisms.sampling.rounded_values import rounded_values
 from .....mechanisms.table.table import TabulatedMechanism
+from .... import plots
 from ...output.output import solver_progress
 from ..kind import Checked, Drawing, Found, Held, Kind, Layout, Reader, Service, WrittenReports, marked
 from ..options import REPORT_COLUMN
+from ..readers import number_reader
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,8 +83,6 @@ class Numbers(Kind[TabulatedMechanism]):
         return estimate_numbers(services, asked)
 
     def reader(self, asked: EstimateOptions, *, numbered: bool) -> Reader:
-        from ..readers import number_reader
-
         return number_reader(self.mechanism, asked, numbered=numbered)
 
     def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -103,8 +105,6 @@ class Numbers(Kind[TabulatedMechanism]):
         return [ReportCounts.from_counts(self.mechanism, rows, skip_invalid=skipped)]
 
     def cells(self) -> dict[str, np.ndarray]:
-        from .....estimators.engines import output_cells
-
         return output_cells(self.mechanism)
 
     def facts(self) -> dict[str, Any]:
@@ -176,7 +176,6 @@ class Numbers(Kind[TabulatedMechanism]):
         return notes + carries_notes(self.mechanism.prior)
 
     def figure(self) -> Axes:
-        from .... import plots
         from ....priors.prior import Prior
 
         if self.mechanism.provenance.is_for_error:
@@ -215,8 +214,6 @@ def drawing(
     mechanism: TabulatedMechanism | FloorForm, asked: PerturbOptions, rng: np.random.Generator | None
 ) -> Drawing:
     """Return what draws reports of values, by nobody's secret or the one asked for, and booked by nobody."""
-    from .....mechanisms import Sampler
-
     asked.only(*OWN)
     keyed, sampler = asked.keyed(mechanism, asked.needed("--column")), Sampler(mechanism, rng)
 

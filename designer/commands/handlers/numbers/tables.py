@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from .....estimators.features import independence, odds_ratio
 from .....estimators.reading.columns.texts import read_texts
 from .....mechanisms.spaces.cells import Cells
 from ...options.kind import DesignKind
@@ -64,7 +65,6 @@ class Tables(Categories):
     def found(self, counts: CategoryCounts | SupportCounts, asked: EstimateOptions) -> Found:
         """Return the cells with their intervals, the test of independence, and the odds ratio of 2 x 2."""
         from .....estimators import estimate_frequencies
-        from .....estimators.features import independence, odds_ratio
 
         asked.refuse("of no use to tables of two columns", "--method", "--level-column", "--of", "--target")
         found, cells = estimate_frequencies(counts), self.grid

@@ -67,16 +67,17 @@ class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOp
     """What `optldp design` may be asked; what is to be designed decides which of it makes sense."""
 
     epsilons: Annotated[list[float] | None, EPSILON] = None
-    privacy: Annotated[str, typer.Option("--privacy", help=f"What two values have alike. {privacies_in_words()}.")] = (
-        PURE
-    )
+    privacy: Annotated[
+        str, typer.Option("--privacy", help=f"What is promised for any two values. {privacies_in_words()}.")
+    ] = PURE
     knots_text: Annotated[
         str | None,
         typer.Option(
             "--knots",
             metavar="N|auto",
-            help="Equally spaced knots, or auto for as many as a gap takes. The relative gap to every mechanism on the "
-            "interval is told as auto:gap=1e-5; without it 1e-4, by at most 401. Default: auto, or a prior's own "
+            help="Equally spaced knots, or auto for as many as a gap takes. auto:gap=1e-5 sets the relative "
+            "gap to every mechanism on the interval; otherwise it is 1e-4, by at most 401. Default: auto, "
+            "or a prior's own "
             "values; for other methods and objectives 101.",
         ),
     ] = None
@@ -93,8 +94,8 @@ class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOp
         typer.Option(
             "--of",
             metavar="QUESTION",
-            help="What will be asked of the reports, instead of --objective: mean, difference, median, "
-            "share:above=20, cdf, or mean,cdf for both; but for the first two add --n. Over --periods: each (the "
+            help="Question that the reports will answer, instead of --objective: mean, difference, median, "
+            "share:above=20, cdf, or mean,cdf for both; all but the first two need --n. Over --periods: each (the "
             "mean of each; default), average, of all, or change, from each to the next.",
             rich_help_panel=PANEL,
         ),
@@ -126,8 +127,9 @@ class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOp
         typer.Option(
             "--outputs",
             metavar="LO:HI:STEP|FILE|N|bits:B",
-            help="The only reports there may be; a file has a column output. 16, or bits:4 for as many: at most so "
-            "many reports, wherever they are best, for --objective expected, minimax and trade-off without a loss.",
+            help="The only reports there may be; a file has a column output. A number such as 16, or bits:4, "
+            "is the largest number of reports, which are placed where they are best, for --objective "
+            "expected, minimax and trade-off without a loss.",
             rich_help_panel=PANEL,
         ),
     ] = None
@@ -145,11 +147,11 @@ class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOp
         typer.Option(
             "--method",
             help="optimal (default), aaa, or a closed form such as piecewise; with --privacy approximate gaussian, "
-            "with metric geometric. Categories: auto (default: the least error of grr, olh and subset; of subset, "
-            "whose reports are a bit for each category, if by 2%), grr, olh, oue, rappor, subset, "
+            "with metric geometric. Categories: auto (default: the least error of grr, olh and subset; subset, "
+            "whose reports are a bit for each category, must gain 2%), grr, olh, oue, rappor, subset, "
             "projective-geometry, optimal. "
             "Pairs: unary (default; grr with --level-epsilon), grr. "
-            f"Some may be told more, as aaa:intervals=8,window=12 is or ptt:worst-case: {methods_in_words()}.",
+            f"Some take settings, such as aaa:intervals=8,window=12 or ptt:worst-case: {methods_in_words()}.",
         ),
     ] = None
     categorical: Categorical = False
@@ -188,8 +190,8 @@ class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOp
         typer.Option(
             "--leakage",
             metavar="BOUND",
-            help="For --levels of numbers: make tables on common outputs, of which a report of a value tells the level "
-            "by a log-ratio of at most this; inf for no bound. It may be told shares, the users at each level "
+            help="For --levels of numbers: make tables on common outputs, whose reports reveal the level by a "
+            "log-ratio of at most this; inf for no bound. Settings are shares, the users at each level "
             "(default: as many), and outputs, LO:HI:N, the only reports (default: the best found): "
             "0.2,shares=2,1,1.",
         ),
@@ -202,7 +204,8 @@ class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOp
         typer.Option(
             "--way",
             rich_help_panel=OVER_TIME,
-            help="How to collect over --periods: auto, the best of those that keep what is to be protected, or panel.",
+            help="How to collect over --periods: auto, the best that keeps what is protected; panel, rows, tree, "
+            "directions, fresh or memoised.",
         ),
     ] = "auto"
     turns: Annotated[

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,6 +14,9 @@ from .....mechanisms.option_grammar import Option, Taken, asked_for
 from ..shared import Options
 
 PANEL = "Several columns"
+
+OF_COLUMNS = ("--attribute", "--rank", "--response", "--group", "--after")
+"""Options that only --for has a use for, where it may be asked."""
 
 _CLIP = Option("clip", float, "standard deviations of a column that are kept, inf for all", 2.0)
 
@@ -45,9 +49,10 @@ class FeaturesOptions(Options):
             "--for",
             rich_help_panel=PANEL,
             metavar=f"<{'|'.join(FOR)}>",
-            help="What one report of several columns (--column NAME=LO:HI each) is for. With DATA, a survey, users "
-            "report the influence function, columns cut at two standard deviations (correlation:clip=inf: not at all; "
-            "with --n as errs least), without it one of the columns' moments. table: of labels, --column NAME each.",
+            help="What one report of several columns (--column NAME=LO:HI each) is for. With DATA, a survey, "
+            "users report the influence function, with columns cut at two standard deviations "
+            "(correlation:clip=inf: no cut; with --n: the best cut). Without it they report one of the "
+            "columns' moments. table: of labels, --column NAME each.",
         ),
     ] = None
     rank: Annotated[
@@ -55,7 +60,7 @@ class FeaturesOptions(Options):
         typer.Option(
             "--rank",
             rich_help_panel=PANEL,
-            help="--for correlation of ranks by the survey's distributions: Spearman's.",
+            help="With --for correlation: Spearman's, of ranks by the survey's distributions.",
         ),
     ] = False
 
@@ -79,6 +84,17 @@ class FeaturesOptions(Options):
         ),
     ] = None
 
+    after: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(
+            "--after",
+            metavar="TABLE REPORTS",
+            rich_help_panel=PANEL,
+            help="--for regression in two rounds: the first one's mechanism, which was designed without DATA, and its "
+            "reports. Other users report score features at its slopes. plan says whether two rounds pay.",
+        ),
+    ] = None
+
     @cached_property
     def for_what(self) -> tuple[str, dict[str, Any]]:
         """What a report is for and what that is told; InputError for something else than there is."""
@@ -92,7 +108,7 @@ class FeaturesOptions(Options):
         elif self.group is None:
             raise InputError("means of groups need --group, the column of the groups, got none: name one")
         if name != "regression":
-            self.refuse("for --for regression", "--response")
+            self.refuse("for --for regression", "--response", "--after")
         elif self.response is None:
             raise InputError("a regression needs --response, the column that it explains, got none: name one")
         return name, told

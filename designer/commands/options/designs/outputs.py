@@ -36,6 +36,7 @@ def given_outputs(text: str) -> np.ndarray | AtMost:
     except ValueError:
         return _in_file(Path(text))
     steps = (high - low) / step if step > 0 and low < high else np.nan
+    # 0:1:0.1 is 10 steps but for the last digit of 0.1.
     if not (np.isfinite(steps) and steps <= MOST and abs(steps - round(steps)) <= 1e-9 * steps):
         raise InputError(f"--outputs must be LO:HI:STEP with steps from LO to HI, at most {MOST:,}, got {text!r}")
     return np.linspace(low, high, round(steps) + 1)

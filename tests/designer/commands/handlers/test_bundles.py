@@ -326,6 +326,7 @@ class TestPairs:
         assert result["key"] == ["clerk", "cook", "nurse", "smith"]
         assert all(0.0 <= mean <= 60.0 for mean in result["value"])
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("option", [("--prune",), ("--threshold", 0.1), ("--least-components", 2)])
     def test_how_components_are_reduced_is_not_asked(self, optldp, refusal, design, option):
         """No option is ignored in silence."""

@@ -54,7 +54,7 @@ DUCHI = ("--method", "duchi")
 OUE = ("--level-epsilon", 1, "--level-method", "oue")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.nightly
 @pytest.mark.parametrize("more", [DUCHI, ("--level-epsilon", 1, "--leakage", 1), (*DUCHI, *OUE)])
 def test_estimate_says_what_python_does(optldp, designed, more):
     """Means of all attributes and of one, with the shares of the levels of all users."""

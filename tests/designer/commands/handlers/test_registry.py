@@ -40,7 +40,7 @@ def test_every_objective_makes_one_table_and_has_a_use_for_no_option_that_has_go
     assert "--n" in kind.uses  # of whatever has a mean it is said how far off that of so many people may be
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_perturbing_through_a_table_loads_no_other_kind_and_no_other_command(table):
     """A client's start is what it pays for."""
     words = ["optldp", "perturb", str(table), "people.csv", "--column", "income", "--out", "r.csv"]

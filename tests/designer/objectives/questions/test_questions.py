@@ -69,7 +69,7 @@ def test_commands_take_questions(optldp, tmp_path):
     assert told[1]["mean_interval_length"] < told[0]["mean_interval_length"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_table_for_a_mean_says_what_it_costs_distributions(optldp, tmp_path):
     asked = (*("design", "--prior", tmp_path / "p.csv", "--public", "--knots", 21, "--epsilon", 4), "--out")
     (tmp_path / "p.csv").write_text("value,weight\n" + "".join(f"{v},{np.exp(-v / 5)}\n" for v in range(21)))

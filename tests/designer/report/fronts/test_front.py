@@ -47,7 +47,7 @@ def plain(text: str) -> str:
     return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(st.fractions(0, 1, max_denominator=1000), st.floats(1e-6, 40))
 def test_no_belief_is_below_bayes_rule_and_none_far_above(before, epsilon):
     """Against rational arithmetic, with a ratio that is below e^epsilon and one that is above."""
@@ -128,7 +128,7 @@ def test_the_page_of_a_biased_table_says_what_is_cut_and_how_far_the_mean_is_off
     assert plain(cut).count(" % have values outside") == 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_each_part_of_a_mechanism_has_a_picture_in_which_it_can_be_seen():
     """All in one picture of one size were ten pixels wide."""
     from optldp.designer.plots import mechanism_mesh

@@ -52,7 +52,7 @@ def said_at_its_end(code: str, folder) -> str:
     return done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_process_that_read_and_wrote_csv_and_parquet_says_nothing_at_its_end(tmp_path):
     assert said_at_its_end(READING, tmp_path) == ""
 

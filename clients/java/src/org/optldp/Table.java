@@ -104,7 +104,7 @@ public final class Table {
     }
 
     /** The upper bits of a random word. */
-    private static long take(byte[] drawn, int word, int bits) {
+    static long take(byte[] drawn, int word, int bits) {
         long whole = 0;
         for (int i = 7; i >= 0; i--) whole = whole << 8 | (drawn[8 * word + i] & 0xffL);
         return whole >>> (64 - bits);

@@ -1,31 +1,24 @@
 package org.optldp;
 
+import static org.optldp.Document.list;
+import static org.optldp.Document.number;
+import static org.optldp.Document.numbers;
+import static org.optldp.Document.object;
+import static org.optldp.Document.text;
+import static org.optldp.Document.wholes;
 import static org.optldp.TableException.need;
 
 import java.math.BigDecimal;
 import java.math.BigInteger;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
-import java.util.Collection;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 
 /** From a file to a table that is proved private: exact tables and floor forms. */
 public final class TableReader {
     static final int MOST_SIDE = 1 << 15;
-    private static final int MOST_BYTES = 1 << 25;
-    private static final long MOST_PARSED = 160L << 20;
     private static final long MOST_ENTRIES = 1 << 25;
-    private static final int MOST_DIGITS = 4000;
-    private static final BigInteger SCALE = BigInteger.ONE.shiftLeft(128);
-    private static final BigInteger WHOLE = BigInteger.valueOf(Table.WHOLE);
+    static final BigInteger WHOLE = BigInteger.valueOf(Table.WHOLE);
     private static final BigInteger MOST_EDGE = BigInteger.ONE.shiftLeft(62);
     private static final String KEYS = "format units epsilon knots provenance prior checksum ";
 
@@ -45,8 +38,7 @@ public final class TableReader {
      * @throws TableException for what is no such file, was altered, or is not proved to keep its epsilon
      */
     public static Table read(byte[] file) throws TableException {
-        requireModest(file);
-        TableReader reader = new TableReader(object(Json.parse(decoded(file)), null));
+        TableReader reader = new TableReader(Document.parse(file));
         Object format = reader.document.get("format");
         if ("optldp-table/2".equals(format)) return reader.exactTable();
         boolean floor = "optldp-bundle/1".equals(format) && "floor".equals(reader.document.get("kind"));
@@ -54,156 +46,18 @@ public final class TableReader {
         return reader.floorForm();
     }
 
-    /** By the count of docs/table-format.md. */
-    private static void requireModest(byte[] file) throws TableException {
-        need(file.length <= MOST_BYTES, "a file must be at most 2^25 bytes");
-        long parts = file.length;
-        int digits = 0;
-        for (byte each : file) {
-            parts += each == ',' ? 40 : each == '[' ? 500 : each == '{' || each == ':' ? 2000 : 0;
-            digits = each >= '0' && each <= '9' ? digits + 1 : 0;
-            need(digits <= MOST_DIGITS, "a number must have at most 4000 digits in a row");
-        }
-        need(parts <= MOST_PARSED, "a file must have fewer members and elements");
-    }
-
-    private static String decoded(byte[] file) throws TableException {
-        try {
-            return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(file)).toString();
-        } catch (CharacterCodingException error) {
-            throw new TableException("the file must be text in UTF-8");
-        }
-    }
-
-    @SuppressWarnings("unchecked")
-    private static Map<String, Object> object(Object value, String keys) throws TableException {
-        need(value instanceof Map, "the document must have objects where the format has them");
-        Map<String, Object> made = (Map<String, Object>) value;
-        boolean fits = keys == null || made.keySet().equals(new HashSet<>(Arrays.asList(keys.split(" "))));
-        need(fits, "an object must have the keys of its format, and no others");
-        return made;
-    }
-
-    private static List<?> list(Object value) throws TableException {
-        need(value instanceof List, "the document must have lists where the format has them");
-        return (List<?>) value;
-    }
-
-    private static String text(Object value) throws TableException {
-        need(value instanceof String, "the document must have texts where the format has them");
-        return (String) value;
-    }
-
-    private static double number(Object value) throws TableException {
-        need(value instanceof Number, "the document must have numbers where the format has them");
-        return ((Number) value).doubleValue() + 0.0; // not -0
-    }
-
-    private static double[] numbers(Object value, boolean infinite) throws TableException {
-        List<?> entries = list(value);
-        double[] made = new double[entries.size()];
-        for (int i = 0; i < made.length; i++) {
-            Object entry = entries.get(i);
-            if (infinite && "inf".equals(entry)) made[i] = Double.POSITIVE_INFINITY;
-            else if (infinite && "-inf".equals(entry)) made[i] = Double.NEGATIVE_INFINITY;
-            else made[i] = number(entry);
-        }
-        return made;
-    }
-
-    private static long[] wholes(Object value, BigInteger least, BigInteger most) throws TableException {
-        List<?> entries = list(value);
-        long[] made = new long[entries.size()];
-        for (int i = 0; i < made.length; i++) {
-            need(entries.get(i) instanceof BigInteger, "numerators, places, floors and starts must be whole numbers");
-            BigInteger entry = (BigInteger) entries.get(i);
-            boolean fits = entry.compareTo(least) >= 0 && entry.compareTo(most) <= 0;
-            need(fits, "every whole number must be in the range of its format");
-            made[i] = entry.longValueExact();
-        }
-        return made;
-    }
-
-    private static void add(MessageDigest hash, char tag, long bits) {
-        hash.update((byte) tag);
-        hash.update(ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putLong(bits).array());
-    }
-
-    /** Adds the bytes that a checksum is taken of. */
-    private static void add(MessageDigest hash, Object value) {
-        if (value instanceof Map) {
-            TreeMap<byte[], Object> members = new TreeMap<>(TableReader::byBytes);
-            ((Map<?, ?>) value).forEach((key, member) -> members.put(((String) key).getBytes(StandardCharsets.UTF_8), member));
-            add(hash, 'o', members.size());
-            members.forEach((key, member) -> {
-                add(hash, 's', key.length);
-                hash.update(key);
-                add(hash, member);
-            });
-        } else if (value instanceof List) {
-            add(hash, 'a', ((List<?>) value).size());
-            ((List<?>) value).forEach(element -> add(hash, element));
-        } else if (value instanceof String) {
-            byte[] bytes = ((String) value).getBytes(StandardCharsets.UTF_8);
-            add(hash, 's', bytes.length);
-            hash.update(bytes);
-        } else if (value instanceof Number) {
-            add(hash, 'n', Double.doubleToLongBits(((Number) value).doubleValue() + 0.0));
-        } else {
-            hash.update((byte) (value == null ? 'z' : (Boolean) value ? 't' : 'f'));
-        }
-    }
-
-    private static int byBytes(byte[] one, byte[] other) {
-        for (int i = 0; i < Math.min(one.length, other.length); i++) {
-            if (one[i] != other[i]) return Integer.compare(one[i] & 0xff, other[i] & 0xff);
-        }
-        return Integer.compare(one.length, other.length);
-    }
-
-    private void requireChecksum() throws TableException {
-        Map<String, Object> content = new TreeMap<>(document);
-        content.remove("checksum");
-        try {
-            MessageDigest hash = MessageDigest.getInstance("SHA-256");
-            add(hash, content);
-            StringBuilder made = new StringBuilder("sha256:");
-            for (byte each : hash.digest()) made.append(String.format("%02x", each & 0xff));
-            checksum = made.toString();
-        } catch (NoSuchAlgorithmException error) {
-            throw new IllegalStateException("the platform must have SHA-256", error);
-        }
-        need(checksum.equals(document.get("checksum")), "the checksum must fit: the file was altered");
-    }
-
     /** What tables and floor forms share. */
     private void readAround() throws TableException {
-        requireChecksum();
-        epsilon = number(document.get("epsilon"));
-        need(epsilon >= 1e-6 && epsilon <= 16, "epsilon must be in [1e-6, 16]");
+        checksum = Document.checksum(document);
+        epsilon = Document.epsilon(document);
         knots = numbers(document.get("knots"), false);
         need(knots.length >= 2 && knots.length <= MOST_SIDE, "knots must be 2 to 32768");
         for (int i = 1; i < knots.length; i++) need(knots[i - 1] < knots[i], "knots must be strictly increasing");
         double width = knots[knots.length - 1] - knots[0];
         need(width > 1e-100 && width < 1e100, "knots must span 1e-100 to 1e100");
         text(document.get("units"));
-        Map<String, Object> origin = object(document.get("provenance"), "method parameters version certificate");
-        text(origin.get("method"));
-        text(origin.get("version"));
-        requireRecord(origin.get("parameters"));
-        if (origin.get("certificate") != null) requireRecord(origin.get("certificate"));
-        unbiased = Boolean.TRUE.equals(object(origin.get("parameters"), null).get("unbiased"));
+        unbiased = Boolean.TRUE.equals(Document.provenance(document).get("unbiased"));
         if (document.get("prior") != null) requirePrior();
-    }
-
-    private static void requireRecord(Object value) throws TableException {
-        for (Object entry : object(value, null).values()) {
-            Collection<?> plain = entry instanceof List ? (List<?>) entry : Arrays.asList(entry);
-            for (Object each : plain) {
-                boolean fits = !(each instanceof List || each instanceof Map);
-                need(fits, "parameters and certificate must hold plain values or lists of them");
-            }
-        }
     }
 
     private void requirePrior() throws TableException {
@@ -224,21 +78,7 @@ public final class TableReader {
     }
 
     private Table made(Outputs outputs, Table.Sums sums) {
-        String identifier = "t" + checksum.substring("sha256:".length(), "sha256:".length() + 12);
-        return new Table((String) document.get("units"), epsilon, identifier, knots, outputs, sums);
-    }
-
-    /** p with p / 2^128 at most e^epsilon: Taylor's series, every term rounded down. */
-    static BigInteger exponentialBelow(double epsilon) {
-        int shift = 52 - Math.getExponent(epsilon);
-        BigInteger mantissa = BigInteger.valueOf((long) Math.scalb(epsilon, shift));
-        BigInteger sum = BigInteger.ZERO;
-        BigInteger term = SCALE;
-        for (long k = 1; term.signum() > 0; k++) {
-            sum = sum.add(term);
-            term = term.multiply(mantissa).shiftRight(shift).divide(BigInteger.valueOf(k));
-        }
-        return sum;
+        return new Table((String) document.get("units"), epsilon, Document.identifier(checksum), knots, outputs, sums);
     }
 
     /** A mean report must be its knot to 1e-12 of the domain, or to 2^-50 of the largest report. */
@@ -254,7 +94,7 @@ public final class TableReader {
     private Table exactTable() throws TableException {
         need(!document.containsKey("promise"), "a table must promise pure epsilon-LDP, got another promise");
         object(document, KEYS + "low high denominator numerators within");
-        need(WHOLE.equals(document.get("denominator")), "denominator must be 9007199254740992");
+        requireDenominator(document);
         readAround();
         Outputs outputs = new Outputs(numbers(document.get("low"), true), numbers(document.get("high"), true));
         Map<String, Object> within = object(document.get("within"), null);
@@ -266,17 +106,22 @@ public final class TableReader {
             need("uniform".equals(within.get("kind")), "the law within outputs must be the same for all rows");
             outputs.setUniform();
         }
-        long[][] rows = provenRows(outputs.low.length);
+        long[][] rows = provenRows(document.get("numerators"), knots.length, outputs.low.length, epsilon);
         if (unbiased) requireUnbiased(rows, outputs);
         for (long[] row : rows) Arrays.parallelPrefix(row, Long::sum);
         return made(outputs, (row, j) -> rows[row][j]);
     }
 
-    private long[][] provenRows(int m) throws TableException {
-        List<?> entries = list(document.get("numerators"));
-        need(entries.size() == knots.length, "numerators must have a row for each knot");
-        need((long) knots.length * m <= MOST_ENTRIES, "knots times outputs must be at most 2^25");
-        long[][] rows = new long[knots.length][];
+    static void requireDenominator(Map<String, Object> document) throws TableException {
+        need(WHOLE.equals(document.get("denominator")), "denominator must be 9007199254740992");
+    }
+
+    /** Rows of numerators over 2^53, of which every ratio is proved. */
+    static long[][] provenRows(Object numerators, int inputs, int m, double epsilon) throws TableException {
+        List<?> entries = list(numerators);
+        need(entries.size() == inputs, "numerators must have a row for each knot or category");
+        need((long) inputs * m <= MOST_ENTRIES, "rows times outputs must be at most 2^25");
+        long[][] rows = new long[inputs][];
         long[] smallest = new long[m];
         long[] largest = new long[m];
         Arrays.fill(smallest, Table.WHOLE);
@@ -292,7 +137,7 @@ public final class TableReader {
             }
             need(left == 0, "every row must sum to 2^53 exactly, got less");
         }
-        BigInteger limit = exponentialBelow(epsilon);
+        BigInteger limit = Document.exponentialBelow(epsilon);
         for (int j = 0; j < m; j++) {
             BigInteger most = BigInteger.valueOf(largest[j]).shiftLeft(128);
             boolean proved = most.compareTo(limit.multiply(BigInteger.valueOf(smallest[j]))) <= 0;
@@ -320,8 +165,8 @@ public final class TableReader {
         readAround();
         String digits = text(document.get("ratio"));
         need(digits.matches("[1-9][0-9]{0,48}"), "ratio must be the digits of a whole number");
-        BigInteger beyond = new BigInteger(digits).subtract(SCALE);
-        boolean proved = beyond.signum() > 0 && beyond.add(SCALE).compareTo(exponentialBelow(epsilon)) <= 0;
+        BigInteger beyond = new BigInteger(digits).subtract(Document.SCALE);
+        boolean proved = beyond.signum() > 0 && beyond.add(Document.SCALE).compareTo(Document.exponentialBelow(epsilon)) <= 0;
         need(proved, "the ratio must be proved at most e^epsilon, and above 1");
         double step = number(document.get("step"));
         boolean power = step >= 0x1p-1000 && step <= 0x1p400 && step == Math.scalb(1.0, Math.getExponent(step));

@@ -74,7 +74,7 @@ def test_a_table_that_would_be_large_is_written_as_its_floor(optldp, here, monke
     assert not load_table("cells.json").is_discrete
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_many_knots_are_designed_and_written_as_a_floor(optldp, here):
     """With the facts that a table of so many has, and less than a hundred kilobytes."""
     words = ("design", *INCOME, "--range", 0, 100, "--epsilon", 1, "--knots", 301)
@@ -117,6 +117,7 @@ def test_perturb_draws_reports_of_it_and_estimate_reads_them(optldp, table, floo
     assert set(found(optldp, "estimate", floor, "r.csv", "--of", "distribution")) >= {"variance", "mean"}
 
 
+@pytest.mark.slow
 def test_a_simulation_makes_the_reports_of_the_table(optldp, floor):
     """Of the same seed, through the table that it expands to."""
     save_table(loaded(floor).expand(), "whole.json")
@@ -171,7 +172,7 @@ def test_one_that_breaks_its_promise_is_exit_code_1_and_good_for_nothing_else(op
     assert "the log-ratio must be at most 0.5" in refusal("perturb", "floor.json", *INCOME, "--out", "r.csv")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_audit_finds_its_draws_within_the_claim(optldp, floor):
     """The sampler is the form's own."""
     done = optldp("audit", floor, "--samples", 4000, "--seed", 1)

@@ -13,7 +13,7 @@ from optldp.estimators.attributes import AttributeCounts
 from optldp.estimators.differences import tally_groups
 from optldp.estimators.frequencies.support_counts import SupportCounts
 from optldp.estimators.goodness_of_fit.fit import fit_of
-from optldp.estimators.goodness_of_fit.parts import parts_of
+from optldp.estimators.goodness_of_fit.tested_counts import parts_of
 from optldp.mechanisms import (
     Approximate,
     AttributeSampling,

@@ -1,4 +1,4 @@
-"""The ways to a distribution: maximum likelihood, EM with smoothing, mixture reduction, averaged log densities."""
+"""The methods that fit a distribution by its likelihood: EM, EM with smoothing, mixture reduction, smooth densities."""
 
 from __future__ import annotations
 

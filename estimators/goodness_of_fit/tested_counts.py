@@ -1,4 +1,4 @@
-"""What of counts of each kind can be tested: cells that each user is in one of, and the laws that mix there."""
+"""The counts of each kind that a test of fit looks at: users in each cell, and the laws that mix there."""
 
 from __future__ import annotations
 

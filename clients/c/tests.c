@@ -1,0 +1,86 @@
+/* What no vector shows: generators that fail, at each of their calls. `make test`. */
+#define getentropy planted /* below, in place of the platform's */
+#include "random.c"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int calls_left; /* before the generator fails */
+
+int planted(void *bytes, size_t size) {
+    if (size > 256 || calls_left-- <= 0) return -1; /* as getentropy, it gives all or none */
+    memset(bytes, 0x55, size);
+    return 0;
+}
+
+static int faults;
+
+static void check(int holds, const char *claim, const char *of, int calls) {
+    if (holds) return;
+    faults++;
+    printf("FAILED %s: %s, %d calls answered\n", of, claim, calls);
+}
+
+static size_t read_file(const char *folder, const char *name, char *text, size_t room) {
+    char path[4096];
+    FILE *file;
+    size_t size;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    file = fopen(path, "rb");
+    size = file != NULL ? fread(text, 1, room, file) : 0;
+    if (file != NULL) fclose(file);
+    return size;
+}
+
+static void test_table(const char *folder) {
+    static char text[1 << 16];
+    optldp_table *table;
+    const char *fault = optldp_read(text, read_file(folder, "table.json", text, sizeof text), &table);
+    uint32_t index = 77;
+    double report = 77;
+    check(fault == NULL, "must be read", "table", 0);
+    if (fault != NULL) return;
+    calls_left = 0;
+    check(optldp_index(table, 5, &index) == OPTLDP_NO_RANDOMNESS && index == 77, "an index must be stopped", "table", 0);
+    check(optldp_report(table, 5, &report) == OPTLDP_NO_RANDOMNESS && report == 77, "a report must be stopped", "table", 0);
+    check(optldp_report(table, 5.0 / 0.0, &report) == OPTLDP_NOT_IN_DOMAIN, "an infinite value must be refused", "table", 0);
+    calls_left = 1;
+    check(optldp_report(table, 5, &report) == OPTLDP_OK && report != 77, "one call must do", "table", 1);
+    optldp_free(table);
+}
+
+/* `calls`: of up to 256 bytes, that a report takes where none is drawn again. */
+static void test_categories(const char *folder, const char *name, int calls) {
+    static char text[1 << 16];
+    optldp_categories *made;
+    const char *fault = optldp_read_categories(text, read_file(folder, name, text, sizeof text), &made);
+    check(fault == NULL, "must be read", name, 0);
+    if (fault != NULL) return;
+    size_t size = optldp_category_report_size(made);
+    char *report = malloc(size), *nothing = calloc(1, size);
+    if (report == NULL || nothing == NULL) exit(1);
+    for (int given = 0; given <= calls; given++) {
+        optldp_status due = given < calls ? OPTLDP_NO_RANDOMNESS : OPTLDP_OK;
+        calls_left = given;
+        memset(report, 'x', size);
+        check(optldp_category_report(made, "c1", report) == due, "must be stopped until all is given", name, given);
+        check((memcmp(report, nothing, size) == 0) == (given < calls), "must leave nothing where it is stopped", name, given);
+    }
+    check(optldp_category_report(made, "c", report) == OPTLDP_NOT_IN_DOMAIN, "another category must be refused", name, 0);
+    free(report);
+    free(nothing);
+    optldp_free_categories(made);
+}
+
+int main(int many, char **arguments) {
+    const char *folder = many == 2 ? arguments[1] : "testdata";
+    test_table(folder);
+    test_categories(folder, "categories.json", 1);
+    test_categories(folder, "unary.json", 4);
+    test_categories(folder, "sets.json", 1);
+    test_categories(folder, "hashing.json", 1);
+    test_categories(folder, "geometry.json", 1);
+    if (faults == 0) puts("all is well");
+    return faults != 0;
+}

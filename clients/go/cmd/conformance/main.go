@@ -1,0 +1,117 @@
+// Command conformance answers the vectors of clients/conformance, a line of JSON each: `python -m clients.conformance go`.
+package main
+
+import (
+	"bufio"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io"
+	"log"
+	"os"
+	"strconv"
+
+	"optldp.example/optldp"
+)
+
+type draw struct {
+	Value any
+	Words []string
+}
+
+type question struct {
+	Do, Document string
+	Draws        []draw
+}
+
+// script gives the words of a draw in place of the platform's generator, and zeros beyond; none at all: it fails.
+type script struct{ words []string }
+
+func (s *script) Read(to []byte) (int, error) {
+	if s.words == nil {
+		return 0, io.EOF
+	}
+	for i := 0; i < len(to); i += 8 {
+		word := uint64(0)
+		if len(s.words) > 0 {
+			word, _ = strconv.ParseUint(s.words[0], 16, 64)
+			s.words = s.words[1:]
+		}
+		binary.LittleEndian.PutUint64(to[i:], word)
+	}
+	return len(to), nil
+}
+
+// read returns what draws a report of a value. Bundles but the floor form are categories'.
+func read(document string) (func(value any) (any, error), error) {
+	var file struct{ Format, Kind any }
+	_ = json.Unmarshal([]byte(document), &file) // what is no JSON is refused as a table
+	if file.Format == "optldp-bundle/1" && file.Kind != "floor" {
+		made, err := optldp.ReadCategories([]byte(document))
+		if err != nil {
+			return nil, err
+		}
+		return func(value any) (any, error) { return made.Report(value.(string)) }, nil
+	}
+	made, err := optldp.ReadTable([]byte(document))
+	if err != nil {
+		return nil, err
+	}
+	return func(value any) (any, error) { return made.Report(value.(float64)) }, nil
+}
+
+func answer(asked question) (any, error) {
+	report, err := read(asked.Document)
+	var refused *optldp.TableError
+	switch {
+	case errors.As(err, &refused):
+		return map[string]any{"accepted": false, "reason": refused.Error()}, nil
+	case err != nil:
+		return nil, err
+	case asked.Do == "read":
+		return map[string]any{"accepted": true}, nil
+	case asked.Do != "draw":
+		return map[string]any{"skipped": "a task unknown to this client: " + asked.Do}, nil
+	}
+	reports := []any{}
+	for _, each := range asked.Draws {
+		given := &script{}
+		if len(each.Words) > 0 {
+			given.words = each.Words
+		}
+		rand.Reader = given
+		drawn, err := report(each.Value)
+		if errors.Is(err, optldp.ErrRandomness) {
+			return map[string]any{"stopped": true}, nil
+		} else if err != nil {
+			return nil, err
+		}
+		reports = append(reports, drawn)
+	}
+	return map[string]any{"reports": reports}, nil
+}
+
+func main() {
+	lines, out := bufio.NewReader(os.Stdin), json.NewEncoder(os.Stdout)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err == io.EOF {
+			return
+		}
+		var asked question
+		if err == nil {
+			err = json.Unmarshal(line, &asked)
+		}
+		var said any
+		if err == nil {
+			said, err = answer(asked)
+		}
+		if err == nil {
+			err = out.Encode(said)
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+	}
+}

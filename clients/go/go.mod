@@ -1,0 +1,3 @@
+module optldp.example/optldp
+
+go 1.19

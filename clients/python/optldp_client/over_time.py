@@ -1,0 +1,265 @@
+"""Reports of a user over time, by a panel or by draws that are remembered, with a state that draws nothing twice.
+
+docs/bundle-format.md has the ways, docs/asking-again.md what a state and its mark are for. No message holds a value.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import unicodedata
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Protocol
+
+from .category_drawing import Categories
+from .drawing import Table, random_words
+
+STATE = "optldp-periods/1"
+TAG = b"optldp-turn/1"
+LONGEST_NAME = 1024
+
+
+class Place(Protocol):
+    """Where a device keeps a text."""
+
+    def read(self) -> str | None:
+        """Return the text; None where there is none."""
+        ...
+
+    def write(self, text: str) -> None:
+        """Put a text in its place, whole or not at all, and on disk when this returns."""
+        ...
+
+
+@dataclass(frozen=True)
+class FilePlace:
+    """A file of its owner alone."""
+
+    path: Path
+
+    def read(self) -> str | None:
+        """Return the file's text; None where there is none."""
+        return self.path.read_text("utf-8") if self.path.exists() else None
+
+    def write(self, text: str) -> None:
+        """Replace the file."""
+        beside = self.path.with_name(self.path.name + ".new")
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(self.path)
+
+
+@dataclass
+class Kept:
+    """What a device keeps of one way and one user.
+
+    Attributes
+    ----------
+    number : int
+        How often it was written.
+    latest : int
+        The last period that was asked for.
+    lost : int
+        Until this period another copy may have sent reports that this one does not hold.
+    turns : list of int or None
+        Where the device drew them.
+    reports : dict of str to str or None
+        What was sent, by period.
+    draws : dict of str to str
+        Of values that are remembered: each one's report by its place, the offset of rounding and the last place.
+    """
+
+    format: str = STATE
+    number: int = 0
+    latest: int = 0
+    lost: int = 0
+    turns: list[int] | None = None
+    reports: dict[str, str | None] = field(default_factory=dict)
+    draws: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, text: str | None, mark: str | None) -> Kept:
+        """Return what a text says, or nothing yet; what a copy that was further may have sent counts as spent."""
+        try:
+            kept = cls() if text is None else cls(**json.loads(text))
+            number, latest = (0, 0) if mark is None else (int(json.loads(mark)[name]) for name in ("number", "latest"))
+            if kept.format != STATE or min(kept.number, kept.latest, kept.lost) < 0:
+                raise ValueError
+        except (ValueError, TypeError, KeyError, RecursionError):
+            raise ValueError("the state and its mark must be as they were left, got others") from None
+        if number > kept.number:
+            kept.number, kept.latest, kept.lost = number, max(kept.latest, latest), max(kept.lost, latest)
+        return kept
+
+
+Mechanism = Table | Categories
+
+
+@dataclass(frozen=True)
+class Way:
+    """Reports of a user over time, proved private, made by `read_way`.
+
+    Attributes
+    ----------
+    mechanism : Table or Categories
+    periods : int
+    epsilon : float
+        Of a panel: the budget of a user's reports in all periods, or in any `span` in a row. Of values that are
+        remembered: of all draws, of two histories that change and come back at the same times, and of nothing else.
+    checksum : str
+    """
+
+    mechanism: Mechanism
+    periods: int
+    epsilon: float
+    checksum: str
+
+    def report(self, user: str, period: int, value: float | str, state: Place, mark: Place) -> str | None:
+        """Return the report of a period as a file holds it, None where nothing is to be sent.
+
+        The report is in the state before it is returned. The same period has the same report again, whatever the value
+        is, and after a later period was asked for an earlier one has no new one. A state that is missing or behind its
+        mark counts as spent until there: keep the mark where it is not restored or lost together with the state. One
+        process at a time may ask.
+
+        Raises
+        ------
+        ValueError
+            A user, a period or a value that is none, or a state that is not as it was left.
+        OSError
+            The secure generator fails, or the state cannot be written; nothing was drawn.
+        """
+        name = user_name(user)
+        if type(period) is not int or not 1 <= period <= self.periods:
+            raise ValueError(f"the period must be a whole number from 1 to {self.periods}, got another")
+        before = mark.read()
+        kept = Kept.of(state.read(), before)
+        if before is None and kept.number:  # the mark was lost: another copy may have sent this period's report
+            kept.lost = max(kept.lost, period)
+        if before is None:
+            mark.write(json.dumps({"number": kept.number, "latest": kept.latest}))
+        lacking = self.in_turn(kept, name, period) and str(period) not in kept.reports
+        if lacking and period >= kept.latest and period > kept.lost:
+            kept.reports[str(period)] = self.drawn(kept, value)
+        kept.latest, kept.number = max(kept.latest, period), kept.number + 1
+        state.write(json.dumps(asdict(kept)))  # before the mark, and the mark before the report leaves
+        mark.write(json.dumps({"number": kept.number, "latest": kept.latest}))
+        return kept.reports.get(str(period))
+
+    def in_turn(self, kept: Kept, name: str, period: int) -> bool:
+        """Whether a user is to report in a period."""
+        raise NotImplementedError
+
+    def drawn(self, kept: Kept, value: float | str) -> str | None:
+        """Return a report, drawn now unless it is remembered; None where nothing may be drawn."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Panel(Way):
+    """A user reports in some of the periods.
+
+    Attributes
+    ----------
+    reports : int
+    span : int or None
+    salt : bytes or None
+        None: each device draws its turns.
+    shares : tuple of int or None
+    """
+
+    reports: int
+    span: int | None
+    salt: bytes | None
+    shares: tuple[int, ...] | None
+
+    def turns(self, name: str) -> list[int]:
+        """Return the turns of a user by the name, which must be by names."""
+        if self.salt is None:
+            raise ValueError("periods of this panel are drawn by devices, got a name")
+        parts = (TAG, self.salt, user_name(name).encode())
+        return self._turns_by(lambda number: _hashed(*parts, number.to_bytes(8, "little")))
+
+    def in_turn(self, kept: Kept, name: str, period: int) -> bool:
+        """Whether it is a turn, by names or as the device drew them first."""
+        if self.salt is None and kept.turns is None:
+            kept.turns = [] if kept.lost else self._turns_by(lambda _: random_words(1)[0])
+        turns = self.turns(name) if kept.turns is None else kept.turns
+        return (period - 1) % (self.span or self.periods) + 1 in turns
+
+    def drawn(self, kept: Kept, value: float | str) -> str | None:
+        """Return a new report."""
+        return _text_of(self.mechanism, value)
+
+    def _turns_by(self, word: Callable[[int], int]) -> list[int]:
+        if self.shares is not None:
+            place, end = word(0) * sum(self.shares) >> 64, 0
+            for period, share in enumerate(self.shares, 1):
+                end += share
+                if end > place:
+                    return [period]
+        chosen: set[int] = set()
+        for number in range(self.reports):
+            last = (self.span or self.periods) - self.reports + number + 1
+            turn = 1 + (word(number) * last >> 64)
+            chosen.add(last if turn in chosen else turn)
+        return sorted(chosen)
+
+
+@dataclass(frozen=True)
+class Memoised(Way):
+    """A user draws a report of each different value once, for `values` of them at most.
+
+    Attributes
+    ----------
+    values : int
+    """
+
+    values: int
+
+    def in_turn(self, kept: Kept, name: str, period: int) -> bool:
+        """Always."""
+        return True
+
+    def drawn(self, kept: Kept, value: float | str) -> str | None:
+        """Return the report of the value's knot or category, drawn if it is new and there may be more."""
+        mine = dict(kept.draws) or {"offset": repr((random_words(1)[0] >> 11) * 2.0**-53)}
+        place, at = self._place(value, float(mine["offset"]))
+        drawn = len(mine.keys() - {"offset", "last"})
+        if str(place) not in mine and drawn < self.values and not kept.lost:
+            mine[str(place)] = _text_of(self.mechanism, at)
+        if str(place) in mine:
+            mine["last"] = str(place)
+        kept.draws = mine
+        return mine[mine["last"]] if "last" in mine else None
+
+    def _place(self, value: float | str, offset: float) -> tuple[int, float | str]:
+        if isinstance(self.mechanism, Categories):
+            return self.mechanism.code(value), value
+        place = self.mechanism.rounded(value, offset)
+        return place, self.mechanism.knots[place]
+
+
+def _text_of(mechanism: Mechanism, value: float | str) -> str:
+    if isinstance(mechanism, Categories):
+        return mechanism.report(value)  # pyright: ignore[reportArgumentType] -- refuses what is no category
+    return repr(mechanism.report(value) + 0.0)  # pyright: ignore[reportArgumentType] -- refuses what is no number
+
+
+def _hashed(*parts: bytes) -> int:
+    framed = b"".join(len(part).to_bytes(8, "little") + part for part in parts)
+    return int.from_bytes(sha256(framed).digest()[:8], "little")
+
+
+def user_name(user: str) -> str:
+    """Return a user's name as every client writes it; ValueError for what is none."""
+    fits = isinstance(user, str) and 1 <= len(user) <= LONGEST_NAME
+    name = unicodedata.normalize("NFC", user) if fits else ""
+    if not fits or any("\ud800" <= each <= "\udfff" for each in name):
+        raise ValueError(f"the user must be text of 1 to {LONGEST_NAME} characters, got something else")
+    return name

@@ -1,0 +1,88 @@
+"""What one report of several columns costs beside what else could be done with the same budget."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ....mechanisms.errors import InputError
+from .attributes import attribute_range
+from .features import features_design, groups_held, survey, table_held
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..options.designs.features import FeaturesOptions
+
+ONE = "one feature"
+SPLIT = "budget split"
+"""Half the budget, or a part, for each column, and the best fit to the products of reports."""
+
+
+def rivals(
+    asked: FeaturesOptions, data: Path, epsilon: float, *, users: int | None, error: float | None, clip: bool,
+    drop_missing: bool, public: bool,
+) -> tuple[list[dict[str, Any]], list[str]]:  # fmt: skip
+    """Return a row for each way to collect what --for asks at a budget, and what there is to say of the survey.
+
+    A row has the method, n times the variance of the number that errs most, and its ratio to the best; of so many
+    users the standard error, and for an error the people that it takes.
+    """
+    if error is not None and not 0 < error < math.inf:
+        raise InputError(f"the error must be positive and finite, got {error!r}")
+    made, notes = features_design(asked, data, epsilon, users, clip=clip, drop_missing=drop_missing, public=public)
+    costs = {ONE: float(made.variances.max())}
+    costs |= _others(asked, data, epsilon, users, clip=clip, drop_missing=drop_missing)
+    best = min(costs.values())
+    rows: list[dict[str, Any]] = []
+    for method, cost in sorted(costs.items(), key=lambda each: each[1]):
+        row: dict[str, Any] = {
+            "for": made.target, "epsilon": epsilon, "method": method, "variance_times_n": cost, "ratio": cost / best,
+        }  # fmt: skip
+        if users is not None:
+            row["error"] = math.sqrt(cost / users)
+        if error is not None:
+            row["people"] = math.ceil(cost / error**2)
+        rows.append(row)
+    return rows, notes
+
+
+def _others(
+    asked: FeaturesOptions, data: Path, epsilon: float, users: int | None, *, clip: bool, drop_missing: bool
+) -> Mapping[str, float]:
+    """n times the variance of the number that errs most, by each other way."""
+    from ...features import split_cells, split_groups
+
+    target, told = asked.for_what
+    if target == "table":
+        columns, shares = table_held(asked, data, drop_missing=drop_missing)
+        return {SPLIT: float(split_cells([*map(len, columns.values())], epsilon, shares.ravel()).max())}
+    box = dict(map(attribute_range, asked.attributes or ()))
+    if target == "group-means":
+        held = groups_held(asked, data, box, clip=clip, drop_missing=drop_missing)
+        return {SPLIT: float(split_groups(held.groups, held.values, held.box, epsilon, **told).max())}
+    pilot = survey(data, box, clip=clip, drop_missing=drop_missing)
+    if target == "regression":
+        from ...features import design_regression, split_slopes, two_rounds
+
+        assert asked.response is not None  # or it was refused
+        rounds = two_rounds(asked.response, box, epsilon, **told)
+        # What the first round's own errors add takes people to know, as `users` says.
+        later = rounds.two + (0 if users is None else rounds.second / users)
+        return {
+            "moments, no survey": float(design_regression(asked.response, box, epsilon, **told).variances.max()),
+            "two rounds, no survey": float(later.max()),
+            SPLIT: float(split_slopes(asked.response, box, epsilon, pilot).max()),
+        }
+    from ...features import design_association, split_variance
+
+    if asked.rank:
+        raise InputError("--rank is compared with nothing: leave it out")
+    scale = float(pilot.covariance[0, 0] * pilot.covariance[1, 1]) if target == "covariance" else 1.0
+    whole = design_association(target, box, epsilon, pilot, clip=math.inf)
+    return {
+        f"{ONE}, nothing cut": float(whole.variances.max()),
+        "moments, no survey": float(design_association(target, box, epsilon).variances.max()),
+        SPLIT: scale * split_variance(pilot, box, epsilon, **told),
+    }

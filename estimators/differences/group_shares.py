@@ -1,0 +1,138 @@
+"""The share above a value of each group of users, each with its honest interval and the shortest possible."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...mechanisms.errors import InputError
+from ..affine_pairs.intervals import AffinePairs
+from ..assumptions.base import NOTHING
+from ..estimate import Estimate, NumberEstimate
+from ..intervals import CONFIDENCE, Interval, check_confidence, each_of
+from ..methods import Target
+from .shares import counted, share_above
+from .tally import GroupedTallies
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupShares(Estimate):
+    """The shares above a value in G groups, a row each.
+
+    Attributes
+    ----------
+    by : str
+        The column of the groups, which stands in clear.
+    groups : tuple of str
+        G of them.
+    above : float
+        In units of the values.
+    of : tuple of NumberEstimate
+        Each group's share, whose interval is by a pair of linear estimates of its own.
+    pairs : tuple of AffinePairs
+        What each group's reports say.
+    simultaneous : bool
+        Whether intervals hold for all groups at once, by `each_of`, or each by itself.
+    method, target : str
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp.estimators.differences import estimate_group_shares, tally_groups
+    >>> from optldp.mechanisms import grr
+    >>> region, report = np.repeat(["east", "west"], 500), np.repeat([0.0, 1.0, 0.0, 1.0], [300, 200, 100, 400])
+    >>> sent = tally_groups(grr([0.0, 1.0], 3.0), {"region": region, "report": report}, by="region")
+    >>> found = estimate_group_shares(sent, above=0.0)
+    >>> found.groups, bool((found.low < [0.39, 0.83]).all()), bool((found.high > [0.39, 0.83]).all())
+    (('east', 'west'), True, True)
+    """
+
+    by: str
+    groups: tuple[str, ...]
+    above: float
+    of: tuple[NumberEstimate, ...]
+    pairs: tuple[AffinePairs, ...]
+    simultaneous: bool
+    method: str
+    target: Target = "population"
+
+    @property
+    def value(self) -> np.ndarray:
+        """Of each group."""
+        return np.array([one.value for one in self.of])
+
+    @property
+    def std_error(self) -> np.ndarray:
+        """Of each group's value."""
+        return np.array([one.std_error for one in self.of])
+
+    @property
+    def n(self) -> np.ndarray:
+        """Users of each group."""
+        return np.array([one.n for one in self.of])
+
+    @property
+    def labels(self) -> Mapping[str, Sequence[Any]]:
+        """The group of each row."""
+        return {"group": list(self.groups)}
+
+    def interval(self, confidence: float = CONFIDENCE) -> Interval:
+        """Return the intervals; InputError for a confidence outside (0, 1)."""
+        found = [one.interval(self._each(confidence)) for one in self.of]
+        return Interval(np.array([one.low for one in found]), np.array([one.high for one in found]), confidence)
+
+    def shortest_possible(self, confidence: float = CONFIDENCE) -> np.ndarray:
+        """Return (G,) what no honest interval is shorter than, on average where groups are as estimated."""
+        each = self._each(confidence)
+        return np.array([one.shortest("share_above", (self.above,), each) for one in self.pairs], dtype=np.float64)
+
+    def to_dict(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
+        """Return what every estimate has, and what stands beside an interval."""
+        return super().to_dict(confidence) | {
+            "shortest_possible": self.shortest_possible(confidence).tolist(), "assumed": NOTHING,
+            "assumption_p_value": None, "interval": self.pairs[0].method,
+        }  # fmt: skip
+
+    def _each(self, confidence: float) -> float:
+        check_confidence(confidence)
+        return each_of(confidence, len(self.groups)) if self.simultaneous else confidence
+
+
+def estimate_group_shares(tallies: GroupedTallies, *, above: float, simultaneous: bool = False) -> GroupShares:
+    """Estimate the share of values above a limit in each group by itself.
+
+    Parameters
+    ----------
+    tallies : GroupedTallies
+        With a column of groups, of users of equal weights who reported once, at least 20 in each.
+    above : float
+        In units of the values: not below the table's first knot, and below its last one.
+    simultaneous : bool
+        Make intervals that hold for all groups at once: longer, see `each_of`.
+
+    Raises
+    ------
+    InputError
+        Tallies without groups, a limit outside the table's range, a group of few users, or another kind of mechanism.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp.estimators.differences import estimate_group_shares, tally_groups
+    >>> from optldp.mechanisms import duchi
+    >>> table, rng = duchi([0.0, 1.0], 2.0), np.random.default_rng(1)
+    >>> sent = {"shop": np.repeat(["a", "b"], 2000), "report": table.sample(np.repeat([0.0, 1.0], 2000), rng)}
+    >>> found = estimate_group_shares(tally_groups(table, sent, by="shop"), above=0.0)
+    >>> found.value.round(1), bool((found.high - found.low > found.shortest_possible()).all())
+    (array([0., 1.]), True)
+    """
+    if tallies.by is None:
+        raise InputError("groups need a column that names them, got tallies without: tally_groups(..., by=...)")
+    found = [
+        share_above(counted(tally), above, name) for tally, name in zip(tallies.tallies, tallies.names, strict=True)
+    ]
+    shares, pairs = tuple(one for one, _ in found), tuple(one for _, one in found)
+    return GroupShares(tallies.by, tallies.names, above, shares, pairs, simultaneous, shares[0].method)

@@ -32,8 +32,9 @@ def test_what_would_take_too_long_proves_nothing(monkeypatch):
     assert searched_violation(np.full(9, 1 / 9), 3.0, np.eye(9), np.full(9, 0.01)) == math.inf
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("epsilon", [1.0, 5.0])
+@pytest.mark.parametrize(
+    "epsilon", [pytest.param(1.0, marks=pytest.mark.nightly), pytest.param(5.0, marks=pytest.mark.slow)]
+)
 def test_dense_queries_are_answered_within_a_hundredth(epsilon):
     """A relaxation alone leaves several hundredths at epsilon 1, and proves nothing at 5."""
     queries = np.random.default_rng(1).standard_normal((4, 24))

@@ -36,6 +36,7 @@ from numpy.typing import ArrayLike
 from ...mechanisms.errors import InputError
 from ..arrays import Array
 from .classes import WeightClasses
+from .pattern_search import MOST_SEARCHED, searched_violation
 
 MOST_ENUMERATED = 18
 """Categories up to which all patterns are looked at: 262 143 of them, half a second."""
@@ -243,10 +244,11 @@ def certified_frequency_bound(
     _check_certificate(certificate, program.size)
     root, multipliers = (certificate.root + certificate.root.T) / 2, certificate.multipliers
     squared = program.squared(root)
-    find = enumerated_violation if program.size <= MOST_ENUMERATED else relaxed_violation
-    proofs = [(root, multipliers, find(program, squared, certificate))]
     classes = WeightClasses(program.prior, program.ratio)
-    if classes.few and importance is None and program.size > MOST_ENUMERATED:
+    by_counts = classes.few and importance is None and program.size > MOST_ENUMERATED
+    find = relaxed_violation if by_counts else violation
+    proofs = [(root, multipliers, find(program, squared, certificate))]
+    if by_counts:
         root, multipliers = classes.averaged(root), classes.averaged_line(multipliers)
         proofs.append((root, multipliers, classes.violation(root, multipliers)))
     # Reports that tell the value itself have M = diag(1 / pi), and processing them only lowers M.
@@ -268,6 +270,18 @@ def _check_certificate(certificate: Certificate, size: int) -> None:
         raise InputError("groups must be of zeros and ones, and levels whole: other products may be negative")
     if (certificate.weights < 0).any():
         raise InputError(f"weights must not be negative, got a least of {certificate.weights.min()}")
+
+
+def violation(program: FrequencyProgram, squared: Array, certificate: Certificate) -> float:
+    """Return max over s of (s^T W s - (lambda . s)(pi . s)) / (pi . s)^2 or a bound on it, infinite if none is had.
+
+    Patterns are enumerated where they are few, searched where a certificate has no terms, and otherwise relaxed.
+    """
+    if program.size <= MOST_ENUMERATED:
+        return enumerated_violation(program, squared, certificate)
+    if program.size <= MOST_SEARCHED and not certificate.diagonal.any() and not len(certificate.levels):
+        return searched_violation(program.prior, program.ratio, squared, certificate.multipliers)
+    return relaxed_violation(program, squared, certificate)
 
 
 def all_marks(size: int) -> Iterator[Array]:

@@ -22,6 +22,7 @@ from ..certificate import Optimum, Progress, check_tolerance, relative_gap
 from .frequency_program import MOST_ENUMERATED, Certificate, FrequencyProgram
 from .generation import LIGHT, SEED, Generation, Rounds
 from .growth import FIRST, Growth
+from .pattern_search import MOST_SEARCHED
 from .patterns import distinct, slack_marks, starting_marks
 from .tightening import Tightening, bound_of, without_terms
 from .weights import polished
@@ -114,6 +115,8 @@ def _by_exchanges(
     program: FrequencyProgram, tolerance: float, max_columns: int, rounds: Rounds
 ) -> tuple[Array, Certificate]:
     proof = Tightening(program, tolerance)
+    # Where errors count alike the relaxation with its terms is nearly tight; elsewhere a search proves more, sooner.
+    searched = program.importance is not None and program.size <= MOST_SEARCHED
     table, error, marks = None, np.inf, starting_marks(program, np.random.default_rng(SEED))
     if proof.certificate.multipliers.any():
         most = max_columns if program.size > FEW else min(max_columns, FIRST * program.size)
@@ -121,7 +124,8 @@ def _by_exchanges(
         marks, error = grown.marks[:, np.argsort(-grown.weights, kind="stable")], grown.error
         if np.isfinite(error):
             table = _table(program, grown.marks, grown.weights, tolerance)
-        proof.close(error)
+        if not searched:
+            proof.close(error)
     if table is None or (program.size <= MOST_WEIGHED and relative_gap(error, proof.bound) > tolerance):
         present = distinct([slack_marks(program.size), marks[:, : FIRST * program.size]])
         search = Generation(program, present, tolerance, max_columns, rounds)
@@ -130,6 +134,9 @@ def _by_exchanges(
         if table is None or program.error(generated) < program.error(table):
             table = generated
         proof.offer(table)
+        proof.take(found.root, found.multipliers)
+    if searched:
+        proof.close(program.error(table))
     return table, proof.certificate
 
 

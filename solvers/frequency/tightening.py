@@ -11,6 +11,7 @@ from ..arrays import Array
 from ..certificate import relative_gap
 from .classes import WeightClasses
 from .frequency_program import Certificate, FrequencyProgram, certified_frequency_bound
+from .pattern_search import MOST_SEARCHED
 from .relaxation import Relaxation
 from .terms import violated_terms
 
@@ -59,6 +60,13 @@ class Tightening:
         self.groups, self.levels = np.zeros((0, size)), np.zeros(0)
         self.moments: tuple[Array, Array] | None = None
         self._solve()
+
+    def take(self, root: Array, multipliers: Array) -> None:
+        """Try root and multipliers of a program that has the patterns which matter: proved by a search of all."""
+        made = without_terms(root, multipliers)
+        bound = bound_of(self.program, made) if self.program.size <= MOST_SEARCHED else -np.inf
+        if bound > self.bound:
+            self.certificate, self.bound = made, bound
 
     def offer(self, columns: Array) -> None:
         """Try what a table (K, m) says where few weights differ: its information, averaged over exchangeable ones."""

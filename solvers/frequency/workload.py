@@ -19,6 +19,10 @@ the values, with a value of each class drawn by the prior, there is one of the c
 no private table has tr(C M^-1) < tr(C G)^2 / sum(lambda). C may be singular: M of the best table is then nearly so, and
 the program is solved for C + delta I with several small delta, of which the best table and the best bound are kept.
 
+*Up to 40 values* all patterns are searched for what violates the inequality (`pattern_search`), where a relaxation
+leaves several hundredths of dense queries open. *Where epsilon is large* most of the error is the sampling of users,
+and the program is solved to a smaller tolerance.
+
 *Few queries of many values* are answered first by points of as many numbers (`few_queries`): patterns are then priced
 all at once, where the relaxation leaves a tenth open.
 
@@ -46,10 +50,10 @@ from .frequency_program import (
     ROUNDING,
     Certificate,
     FrequencyProgram,
-    enumerated_violation,
-    relaxed_violation,
+    violation,
 )
 from .optimal_sets import solve_frequency
+from .pattern_search import MOST_SEARCHED
 
 DELTAS = (1e-6, 1e-4, 1e-7)
 """Added to a singular C, as shares of its mean diagonal, until one suffices: less brings the table nearer, and rounding
@@ -117,10 +121,12 @@ def solve_workload(
             certificate = best.multipliers["certificate"]
             bound = certified_workload_bound(weights, ratio, matrix, certificate)
     near = best is not None and relative_gap(best.value, bound) <= tolerance
+    searched = merged.size <= MOST_SEARCHED
+    nearer = tolerance * (_share_of_privacy(merged, ratio, classes) if searched else 1)
     for added in () if near else _importances(importance):
         try:
             found = solve_frequency(
-                merged, ratio, importance=added, tolerance=tolerance, max_columns=max_columns, progress=progress
+                merged, ratio, importance=added, tolerance=nearer, max_columns=max_columns, progress=progress
             )
         except (SolverError, np.linalg.LinAlgError):  # singular to rounding: the next delta is another program
             continue
@@ -211,13 +217,13 @@ def certified_workload_bound(
     root = (certificate.root + certificate.root.T) / 2
     if root.shape != importance.shape:
         raise InputError(f"the certificate must be of {merged.size} classes of values, got {len(root)}")
+    importance, added = _lifted(importance)
     squared = root @ importance @ root
-    find = enumerated_violation if program.size <= MOST_ENUMERATED else relaxed_violation
-    total = float(certificate.multipliers.sum()) + find(program, squared, certificate)
+    total = float(certificate.multipliers.sum()) + violation(program, squared, certificate)
     trace = float((importance * root).sum())
     if not (trace > 0 and total > 0):
         return 0.0
-    return max(0.0, trace**2 / total * (1 - 4 * program.size * ROUNDING) - sampling)
+    return max(0.0, trace**2 / total * (1 - 4 * program.size * ROUNDING) - added - sampling)
 
 
 def checked_queries(prior: ArrayLike, queries: ArrayLike) -> tuple[Array, Array]:
@@ -250,6 +256,16 @@ def _are_few(prior: Array, queries: Array) -> bool:
     return rank <= MOST_QUERIES and prior.size > MOST_ENUMERATED
 
 
+def _share_of_privacy(prior: Array, ratio: float, queries: Array) -> float:
+    """Return about which part of the whole error is privacy's cost, one unless most is the sampling of users.
+
+    By randomised response, which costs more than the best table, but where sampling is most not much more.
+    """
+    response = (np.ones((prior.size, prior.size)) + (ratio - 1) * np.eye(prior.size)) / (prior.size - 1 + ratio)
+    cost = workload_cost(prior, response, queries)
+    return min(1.0, 2 * cost / (cost + sampling_error(prior, queries)))
+
+
 def _check_shapes(certificate: FewCertificate, queries: Array) -> None:
     wanted = queries.T.shape, queries.shape[1:]
     for name, shape in zip(("numbers", "multipliers"), wanted, strict=True):
@@ -258,14 +274,20 @@ def _check_shapes(certificate: FewCertificate, queries: Array) -> None:
             raise InputError(f"{name} must be finite numbers of shape {shape}, got shape {value.shape}")
 
 
-def _importances(importance: Array) -> Iterator[Array]:
-    """Yield C with the equal numbers added that change no error and, if that is singular, with a little of I."""
+def _lifted(importance: Array) -> tuple[Array, float]:
+    """Return C, with equal numbers added if it is singular, and their number: M^-1 of them sums to one in any table."""
     scale = float(np.trace(importance)) / len(importance)
-    lifted = importance + scale / len(importance)
-    for whole in (importance, lifted):
-        if np.linalg.eigvalsh(whole)[0] > max(DELTAS) * scale:
-            yield whole
-            return
+    if np.linalg.eigvalsh(importance)[0] > max(DELTAS) * scale:
+        return importance, 0.0
+    return importance + scale / len(importance), scale / len(importance)
+
+
+def _importances(importance: Array) -> Iterator[Array]:
+    """Yield C as `_lifted` has it and, if that is singular, with a little of I."""
+    lifted, scale = _lifted(importance)[0], float(np.trace(importance)) / len(importance)
+    if np.linalg.eigvalsh(lifted)[0] > max(DELTAS) * scale:
+        yield lifted
+        return
     for delta in DELTAS:
         yield lifted + delta * scale * np.eye(len(importance))
 

@@ -235,7 +235,7 @@ def _by_influence(
     scale = told["scale"]
     value = told["reference"] + scale * means.value
     error = scale * np.sqrt(means.variance)
-    off_low, off_high = (np.array([scale * told[name]]) for name in ("bias_low", "bias_high"))
+    off_low, off_high = (np.array([told[name]]) for name in ("bias_low", "bias_high"))
     end = 1.0 if correlation else math.inf
     plain = normal_interval(value, error, confidence, -math.inf, math.inf)
     low, high = np.clip(plain.low - off_high, -end, end), np.clip(plain.high - off_low, -end, end)

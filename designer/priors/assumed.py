@@ -67,6 +67,15 @@ class AssumedAmbiguity(Ambiguity):
 def ambiguity_of(assumption: Assumption) -> Ambiguity:
     """Return the set of priors that an assumption of intervals is to a design for the assumption's prior.
 
+    Parameters
+    ----------
+    assumption : Assumption
+
+    Returns
+    -------
+    ambiguity : Ambiguity
+        With the same members.
+
     Example
     -------
     >>> from optldp import Prior
@@ -85,6 +94,17 @@ def ambiguity_of(assumption: Assumption) -> Ambiguity:
 
 def assumption_of(ambiguity: Ambiguity, prior: Prior) -> Assumption:
     """Return what an interval assumes that takes a design's set of priors around a prior for its class.
+
+    Parameters
+    ----------
+    ambiguity : Ambiguity
+    prior : Prior
+        The set's centre, with weight at every knot.
+
+    Returns
+    -------
+    assumption : Assumption
+        With the same members.
 
     Raises
     ------

@@ -79,6 +79,7 @@ def ambiguity_of(assumption: Assumption) -> Ambiguity:
     Example
     -------
     >>> from optldp import Prior
+    >>> from optldp.designer.priors import ambiguity_of
     >>> from optldp.estimators.assumptions import Factor
     >>> ambiguity_of(Factor(Prior.even([0, 1, 2]), 3.0))
     FactorAmbiguity(trust=3.0)
@@ -114,6 +115,8 @@ def assumption_of(ambiguity: Ambiguity, prior: Prior) -> Assumption:
     Example
     -------
     >>> from optldp import Prior
+    >>> from optldp.designer import TotalVariationAmbiguity
+    >>> from optldp.designer.priors import assumption_of
     >>> assumption_of(TotalVariationAmbiguity(0.02), Prior.even([0, 1, 2])).label
     'trust=1,exempt=0.02'
     """

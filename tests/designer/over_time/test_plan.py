@@ -101,6 +101,19 @@ def test_a_problem_that_there_is_not_is_refused(arguments):
         Repeated(*arguments)
 
 
+@pytest.mark.parametrize(
+    ("periods", "budget", "epsilon", "share"), [(2, 1.0, 0.868, 0.52), (10, 1.0, 4.619, 0.31), (3, 2.0, 3.201, 1.22)]
+)
+def test_a_panel_of_the_life_epsilon_of_two_remembered_rounds_errs_less_at_small_budgets(
+    periods, budget, epsilon, share
+):
+    """Signs; these epsilons of a life are enumerated in tests/mechanisms/over_time/test_life_ratios.py."""
+    rounds = 1 / math.tanh(budget / 2) ** 4 - 1  # each round leaves so much of a sign
+    panel = plan_over_time(Prior.even([-1.0, 1.0]), epsilon, 1, Repeated(periods), only="panel")[0]
+    assert panel.error_per_period is not None
+    assert panel.error_per_period**2 / rounds == pytest.approx(share, abs=0.005)
+
+
 @pytest.mark.slow
 def test_more_users_err_less_by_the_root():
     few, many = (plan_over_time(PRIOR, 1.0, n, Repeated(12))[0].error_per_period for n in (100, 10_000))

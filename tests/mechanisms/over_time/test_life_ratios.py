@@ -58,14 +58,18 @@ def two_rounds(history: tuple[int, ...], permanent: float, instantaneous: float)
 
 
 @pytest.mark.parametrize(
-    ("periods", "epsilon"), [(1, 0.434), (2, 0.868), (3, 1.169), (4, 1.711), (6, 2.650), (8, 3.627), (10, 4.619)]
+    ("periods", "budget", "epsilon"),
+    [
+        *((1, 1.0, 0.434), (2, 1.0, 0.868), (3, 1.0, 1.169), (4, 1.0, 1.711), (6, 1.0, 2.650), (8, 1.0, 3.627)),
+        *((10, 1.0, 4.619), (3, 2.0, 3.201)),
+    ],
 )
-def test_a_second_round_does_not_mend_it(periods, epsilon):
-    """Budgets 1 and 1, at most one change: the series of docs/asking-again.md, to .001."""
+def test_a_second_round_does_not_mend_it(periods, budget, epsilon):
+    """Both rounds of that budget, at most one change: the series of docs/asking-again.md, to .001."""
     histories = [
         (first,) * change + (1 - first,) * (periods - change) for first in (0, 1) for change in range(1, periods + 1)
     ]
-    laws = np.log([two_rounds(history, 1.0, 1.0) for history in histories])
+    laws = np.log([two_rounds(history, budget, budget) for history in histories])
     assert (laws.max(axis=0) - laws.min(axis=0)).max() == pytest.approx(epsilon, abs=1e-3)
 
 

@@ -21,7 +21,7 @@ from ..engines.daily import Daily
 from ..engines.filters import Comparison
 from ..engines.supports import WrittenBits, support_query
 from ..reading.columns.cells import quoted
-from ..reading.columns.days import day_of
+from ..reading.columns.days import TIME, day_of
 from ..reading.columns.files import UNREADABLE_FILE, FilePath, column_position, connected, open_file, unreadable
 from ..reading.columns.number_cells import write_columns
 from ..reading.columns.other_table import TABLE, require_table
@@ -308,7 +308,9 @@ class DayCollector:
             position = column_position(names, column, f"column {column!r} of {place}")
             text = f"trim(CAST({quoted(relation.columns[position])} AS VARCHAR))"
             cell = f"coalesce({text}, '')" if name == "part" else f"nullif({text}, '')"
-            cells.append(f"{cell if name != 'day' else f'left({cell}, 10)'} AS {name}")
+            if name == "day":
+                cell = f"regexp_replace({cell}, {literal(TIME)}, '\\1')"
+            cells.append(f"{cell} AS {name}")
         made = "NULL"
         if TABLE in names:
             made = f"nullif(trim(CAST({quoted(relation.columns[list(names).index(TABLE)])} AS VARCHAR)), '')"

@@ -18,6 +18,7 @@ import numpy as np
 
 from ...mechanisms.errors import InputError
 from ..reading.columns.cells import quoted
+from ..reading.columns.days import day_of_time
 from ..reading.columns.files import UNREADABLE_FILE, FilePath, columns_of, connected, listed, open_file, unreadable
 from ..reading.columns.other_table import TABLE, wrong_table
 from ..reading.columns.simulated_columns import (
@@ -271,7 +272,7 @@ def _read(connection: duckdb.DuckDBPyConnection, file: Path) -> tuple[dict[Key, 
     window = windows[0] if windows else ""
     for place, row in enumerate(rows, 1):
         told = dict(zip(columns, (str(cell).strip() if cell is not None else "" for cell in row), strict=True))
-        day, state = told[DAY][:10], told[STATE]
+        day, state = day_of_time(told[DAY]), told[STATE]
         users = _whole(told[USERS])
         sound = state in STATES and users is not None and _is_day(day) and (not bits or _is_bit(told, mark))
         if not sound or users is None:

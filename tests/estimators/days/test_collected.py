@@ -232,6 +232,13 @@ def test_only_rows_for_which_comparisons_are_true_are_counted_and_times_count_by
         add(tmp_path / "c", path, DAYS[1], by={"day_column": "at"}, where=["town = x"])
 
 
+@pytest.mark.parametrize("day", [DAYS[0] + "'; --", DAYS[0] + " noon", DAYS[0] + "T11:03\n--"])
+def test_what_only_begins_like_a_day_is_none(tmp_path, day):
+    path = batch(tmp_path / "a.csv", [(f'"{day}"', "1", "a")], "at,output,report_id\n")
+    with pytest.raises(InputError, match="a day must be written as"):
+        add(tmp_path / "c", path, DAYS[1], by={"day_column": "at"})
+
+
 def test_windows_of_any_column_part_a_day_and_an_id_in_two_of_them_is_refused(tmp_path):
     head, by = "table,day,output,report_id,hour\n", {"window": "hour"}
     rows = [(TABLE, DAYS[0], "1", "a", "09 / x"), (TABLE, DAYS[0], "1", "b", "09 / x"), (TABLE, DAYS[0], "0", "c", "")]

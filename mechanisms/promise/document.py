@@ -19,9 +19,8 @@ def promise_to_document(promise: Promise) -> dict[str, Any] | None:
 
     Example
     -------
-    >>> from .promise import Approximate
-    >>> promise_to_document(Approximate(1, 1e-6)), promise_to_document(Pure(1))
-    ({'kind': 'approximate', 'delta': 1e-06}, None)
+    >>> promise_to_document(Metric(1, period=24.0)), promise_to_document(Pure(1))
+    ({'kind': 'metric', 'period': 24.0}, None)
     """
     if isinstance(promise, Pure):
         return None

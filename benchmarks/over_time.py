@@ -1,6 +1,6 @@
 """What each way of collecting over time costs, beside its rivals and its lower bound, and ways simulated.
 
-    python benchmarks/over_time.py --part cells --of each --kept cells.json --write docs/asking-again.md
+    python benchmarks/over_time.py --part cells --of each --kept cells.json --write docs/theory/asking-again.md
     python benchmarks/over_time.py --part floor
     python benchmarks/over_time.py --part simulated
 

@@ -1,120 +1,22 @@
-"""The kinds of privacy that `--privacy` names, as plain data: nothing is imported until one is made.
+"""What `--privacy` asks for: one of the kinds that `mechanisms.promise.registry` has, made of a text and files.
 
-A new one is a file with its `Promise`, which says what two values must have alike, and an entry of `PRIVACIES`. What it
-has for each value comes out of a file, which `privacy_files` reads.
+What a kind has for each value comes out of a file, which `privacy_files` reads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..mechanisms.errors import InputError
-from ..mechanisms.option_grammar import Option, asked_for
-from ..mechanisms.registered import registered
+from ..mechanisms.option_grammar import asked_for
+from ..mechanisms.promise.registry import PRIVACIES, PURE, promise_class
 
 if TYPE_CHECKING:
     import numpy as np
 
     from ..mechanisms.promise import Promise
     from .privacy_files import Values
-
-PURE = "pure"
-
-
-class NamedPrivacy(NamedTuple):
-    """A kind of privacy, as data.
-
-    Attributes
-    ----------
-    at : str
-        "module:class" in `optldp`; `Promise` has the contract, and its budget comes first, unless it carries budgets.
-    says : str
-        What it promises, for help.
-    example : str
-        How it is asked for.
-    options : tuple of Option
-        Arguments of its class beside the budget.
-    needs : tuple of str
-        Those that must be told.
-    files : mapping of str to str
-        Those that are files, with what these hold: "numbers:COLUMN" and "labels:COLUMN", one for each value of the
-        prior, which stand in a column value; "values", a column of some of these; "matrix", n x n, without a header.
-    budgeted : bool
-        Whether --epsilon is its budget; if not, it carries its own.
-    """
-
-    at: str
-    says: str
-    example: str
-    options: tuple[Option, ...] = ()
-    needs: tuple[str, ...] = ()
-    files: Mapping[str, str] = {}
-    budgeted: bool = True
-
-
-PRIVACIES: Mapping[str, NamedPrivacy] = {
-    PURE: NamedPrivacy("mechanisms.promise:Pure", "--epsilon for any two values", PURE),
-    "approximate": NamedPrivacy(
-        "mechanisms.promise:Approximate",
-        "all but a delta of that, by Gaussian noise on --range",
-        "approximate:delta=1e-6",
-        (Option("delta", float, "what may be lost"),),
-        needs=("delta",),
-    ),
-    "metric": NamedPrivacy(
-        "mechanisms.promise:Metric",
-        "--epsilon per unit, as for degrees, by geometric noise on --range; with a prior also metric:distance=FILE, "
-        "n x n, or metric:period=24, round a circle",
-        "metric",
-        (
-            Option("distance", Path, "of each two values, n x n"),
-            Option("period", float, "of a circle"),
-        ),
-        files={"distance": "matrix"},
-    ),
-    "by-value": NamedPrivacy(
-        "mechanisms.promise:ByValue",
-        "columns value, epsilon; two values have the smaller one, or by default the average",
-        "by-value:FILE,rule=min",
-        (Option("epsilons", Path, "columns value, epsilon"), Option("rule", str, "average or min", "average")),
-        needs=("epsilons",),
-        files={"epsilons": "numbers:epsilon"},
-        budgeted=False,
-    ),
-    "blocks": NamedPrivacy(
-        "mechanisms.promise:Blocks",
-        "columns value, block, and their budgets",
-        "blocks:FILE,within=1,across=3",
-        (
-            Option("blocks", Path, "columns value, block"),
-            Option("within", float, "budget in a block"),
-            Option("across", float, "budget across blocks"),
-        ),
-        needs=("blocks", "within", "across"),
-        files={"blocks": "labels:block"},
-        budgeted=False,
-    ),
-    "sensitive": NamedPrivacy(
-        "mechanisms.promise:Sensitive",
-        "--epsilon for the values of its column value, others may be revealed",
-        "sensitive:FILE",
-        (Option("sensitive", Path, "a column value"),),
-        needs=("sensitive",),
-        files={"sensitive": "values"},
-    ),
-    "ratios": NamedPrivacy(
-        "mechanisms.promise:Ratios",
-        "log-ratios, n x n in the order of the prior, inf for none",
-        "ratios:FILE",
-        (Option("log-ratios", Path, "n x n, no header"),),
-        needs=("log-ratios",),
-        files={"log-ratios": "matrix"},
-        budgeted=False,
-    ),
-}
-"""What the command line calls them, each with what it may be told, the first without its key."""
 
 
 def privacy_name(text: str) -> str:
@@ -171,7 +73,7 @@ def privacy_asked(text: str, epsilon: float | None, values: Values | None = None
     entry = PRIVACIES[name]
     if lacking := [option for option in entry.needs if option not in told]:
         raise InputError(f"--privacy {name} needs {lacking[0]}, got none: write {entry.example}")
-    made = registered("optldp", entry.at, "privacy", name)
+    made = promise_class(name)
     for option, holds in entry.files.items():
         if option in told:
             told[option] = _read(told[option], holds, values, name)

@@ -1,8 +1,8 @@
 """For auditors: `python verify_way.py way.json` proves what a way of asking again promises (docs/asking-again.md).
 
 Of a panel, rows or remembered draws it proves the mechanism of one report by verify_table.py, which lies beside it, and
-that all reports together spend no more than is promised; of directions that their weights keep the ratio. Like that
-program it shares no code with optldp.
+that all reports together spend no more than is promised; of directions, and of a tree's signs, that their weights keep
+the ratio. Like that program it shares no code with optldp.
 
 Exit code 0: proved; 1: not so, for the reason that one line gives; 2: no file to look at.
 """
@@ -11,6 +11,7 @@ import hashlib
 import runpy
 import sys
 from fractions import Fraction
+from math import comb
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -22,6 +23,7 @@ MEMBERS = {
     "rows": "checksum epsilon format kind mechanism rows salt shares stays variances",
     "memoised": "checksum epsilon format kind mechanism periods values",
     "directions": "checksum directions epsilon favoured format high kind length low root units weights",
+    "tree": "branches checksum epsilon format kind periods salt shares table variance",
 }
 REPORTS = {"panel": "reports", "memoised": "values"}
 """What says how many reports a user draws in a life or a span; of others it is one."""
@@ -31,6 +33,7 @@ OF_WHAT = {
     "rows": "any two histories",
     "memoised": "two histories that change and come back at the same times, which is no promise of a life",
     "directions": "any two histories",
+    "tree": "any two histories",
 }
 CAUGHT = ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError
 
@@ -45,7 +48,7 @@ def prove(way, steps):
     if way["kind"] == "directions":
         return said, of_directions(way, epsilon)
     (times,) = wholes([way[REPORTS[way["kind"]]] if way["kind"] in REPORTS else 1], 1, 10**5, "reports")
-    one = dict(way["mechanism"])
+    one = dict(way["table" if way["kind"] == "tree" else "mechanism"])
     need("promise" not in one and "checksum" not in one, "a report must be of pure privacy, signed with its way")
     need(times * Fraction(number(one["epsilon"], "epsilon")) <= epsilon, "all reports must spend at most epsilon")
     one["checksum"] = "sha256:" + hashlib.sha256(table.encode(one)).hexdigest()
@@ -53,7 +56,7 @@ def prove(way, steps):
     if way.get("span") is not None:
         wholes([way["span"]], 1, way["periods"], "the span")
         said = f"histories that differ in {way['span']} periods in a row"
-    return said, ratio**times
+    return said, max(ratio**times, *of_signs(way, epsilon)) if way["kind"] == "tree" else ratio**times
 
 
 def of_directions(way, epsilon):
@@ -63,6 +66,19 @@ def of_directions(way, epsilon):
     need(favoured < many and favoured * high + (many - favoured) * low <= table.D, "weights must sum to 2^53 at most")
     need(low <= high and high << 128 <= table.below(epsilon) * low, "the ratio of weights must be within e^epsilon")
     return Fraction(high, low)
+
+
+def of_signs(way, epsilon):
+    """The ratio of each branch's weights: fair signs and drawn ones together have one of both, or one between."""
+    need(len(way["branches"]) <= 1024, "there must be at most 1024 branches")
+    for branch in way["branches"]:
+        need(len(branch) == 5, "a branch must be five whole numbers")
+        _, many, least, high, low = wholes(branch, 1, table.D, "branches")
+        need(least <= many <= 32, "a branch must have at most 32 signs, and ask at most all of them to be plus")
+        favoured = sum(comb(many, plus) for plus in range(least, many + 1))
+        need(favoured * high + (2**many - favoured) * low <= table.D, "weights must sum to 2^53 at most")
+        need(low <= high and high << 128 <= table.below(epsilon) * low, "the ratio of weights must be within e^epsilon")
+        yield Fraction(high, low)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 On cells of a uniform floor of density q the density may have any height between q and E q.  For one row that is a
 linear program with two equations, its mass and its mean; the cost, the second moment, is convex in the place.  Hence
-all heights but two are q or E q, whatever the number of cells: see docs/shaped.md for what follows.
+all heights but two are q or E q, whatever the number of cells: see docs/theory/shaped.md for what follows.
 
 Source: Ma, Zhu and Wang (OPTT), eq. (8), with its functions f_j free.
 """

@@ -9,14 +9,14 @@ const (
 
 // around is what tables and floor forms share.
 type around struct {
-	Promise
+	epsilon  float64
 	units    string
 	knots    []float64
 	unbiased bool // what reports claim to be
 }
 
 func readAround(document map[string]any) around {
-	identifier, epsilon := identified(document), asEpsilon(document["epsilon"])
+	epsilon := asEpsilon(document["epsilon"])
 	knots := asNumbers("knots", document["knots"])
 	need(len(knots) >= 2 && len(knots) <= mostSide, "knots must be 2 to %d", mostSide)
 	for k := 1; k < len(knots); k++ {
@@ -28,7 +28,7 @@ func readAround(document map[string]any) around {
 	if document["prior"] != nil {
 		needPrior(document["prior"], len(knots))
 	}
-	return around{Promise{epsilon, identifier}, units, knots, parameters["unbiased"] == true}
+	return around{epsilon, units, knots, parameters["unbiased"] == true}
 }
 
 func asEpsilon(value any) float64 {

@@ -35,33 +35,39 @@ var polynomials = map[int64][]uint64{
 func ReadCategories(text []byte) (made *Categories, err error) {
 	err = refusing(func() {
 		document := asObject("the file", parsed(text))
-		kind, _ := document["kind"].(string)
-		own, known := members[kind]
-		need(document["format"] == bundle && known, "a file must be a bundle of a kind for categories")
-		keys := []string{"format", "kind", "categories", "epsilon", "provenance", "checksum"}
-		asObject("the mechanism", document, append(keys, own...)...)
-		promise := Promise{asEpsilon(document["epsilon"]), identified(document)}
-		labels, codes := readLabels(document["categories"])
-		readProvenance(document["provenance"])
-		made = &Categories{promise, kind, labels, codes, readOracle(kind, document, len(labels), promise.Epsilon)}
+		epsilon, read := readCategories(unsigned(document))
+		made = &Categories{Promise{epsilon, identified(document)}, read}
 	})
 	return made, err
 }
 
-func readLabels(value any) ([]string, map[string]int) {
-	list := asList("categories", value)
-	need(len(list) >= 2 && len(list) <= mostCategories, "categories must be 2 to %d, got %d", mostCategories, len(list))
+// readCategories reads one without its checksum.
+func readCategories(document map[string]any) (epsilon float64, made categories) {
+	kind, _ := document["kind"].(string)
+	own, known := members[kind]
+	need(document["format"] == bundle && known, "a file must be a bundle of a kind for categories")
+	keys := []string{"format", "kind", "categories", "epsilon", "provenance"}
+	asObject("the mechanism", document, append(keys, own...)...)
+	epsilon = asEpsilon(document["epsilon"])
+	labels, codes := readLabels("categories", document["categories"])
+	readProvenance(document["provenance"])
+	return epsilon, categories{kind, labels, codes, readOracle(kind, document, len(labels), epsilon)}
+}
+
+func readLabels(name string, value any) ([]string, map[string]int) {
+	list := asList(name, value)
+	need(len(list) >= 2 && len(list) <= mostCategories, "%s must be 2 to %d, got %d", name, mostCategories, len(list))
 	labels, codes, longest := make([]string, len(list)), make(map[string]int, len(list)), 0
 	for code, each := range list {
-		label := asText("every category", each)
-		need(label != "" && !strings.ContainsRune(label, 0), "categories must be neither empty nor hold NUL")
+		label := asText("every one of "+name, each)
+		need(label != "" && !strings.ContainsRune(label, 0), "%s must be neither empty nor hold NUL", name)
 		if size := utf8.RuneCountInString(label); size > longest {
 			longest = size
 		}
 		labels[code], codes[label] = label, code
 	}
-	need(len(codes) == len(labels), "categories must differ, got one twice")
-	need(len(labels)*longest <= mostNamed, "categories must be fewer or have shorter names")
+	need(len(codes) == len(labels), "%s must differ, got one twice", name)
+	need(len(labels)*longest <= mostNamed, "%s must be fewer or have shorter names", name)
 	return labels, codes
 }
 
@@ -74,7 +80,8 @@ func readOracle(kind string, document map[string]any, size int, epsilon float64)
 		rows := asList("numerators", document["numerators"])
 		need(len(rows) == size, "numerators must have a row for each of %d categories, got %d", size, len(rows))
 		outputs := len(asList("row 0", rows[0]))
-		return &drawing.Table{Outputs: outputs, Rows: readRows(rows, size, outputs, epsilon)}
+		sums, _, _ := readRows(rows, size, outputs, epsilon)
+		return &drawing.Table{Outputs: outputs, Rows: sums}
 	case "unary-encoding":
 		own, other := share("own_one"), share("other_one")
 		need(other < own, "other_one must be below own_one")

@@ -12,17 +12,22 @@ import (
 // identified refuses a document whose checksum is another than it states; it returns the name of the file beside reports.
 func identified(document map[string]any) string {
 	stated := document["checksum"]
+	sum := sha256.New()
+	add(sum, unsigned(document))
+	digest := hex.EncodeToString(sum.Sum(nil))
+	need(stated == "sha256:"+digest, "the checksum must fit: the file was altered")
+	return "t" + digest[:12]
+}
+
+// unsigned is a document without its checksum.
+func unsigned(document map[string]any) map[string]any {
 	content := make(map[string]any, len(document))
 	for key, value := range document {
 		if key != "checksum" {
 			content[key] = value
 		}
 	}
-	sum := sha256.New()
-	add(sum, content)
-	digest := hex.EncodeToString(sum.Sum(nil))
-	need(stated == "sha256:"+digest, "the checksum must fit: the file was altered")
-	return "t" + digest[:12]
+	return content
 }
 
 // add encodes a value as the checksum is taken of it.

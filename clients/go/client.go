@@ -79,6 +79,10 @@ func (t *Table) Row(value float64) (Row, error) {
 // Categories is a mechanism for categories, proved private. Threads may share it.
 type Categories struct {
 	Promise
+	categories
+}
+
+type categories struct {
 	Kind   string
 	Labels []string
 	codes  map[string]int
@@ -91,7 +95,7 @@ func (c *Categories) Report(value string) (string, error) {
 	if !known {
 		return "", ErrValue
 	}
-	return c.oracle.Draw(code)
+	return drawing.Drawn(c.oracle.Words(), func(words *drawing.Words) string { return c.oracle.Draw(code, words) })
 }
 
 // ReportText is the one spelling of a report of a number; one that some values had spelled otherwise would tell them.

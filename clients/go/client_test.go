@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"optldp.example/optldp/internal/drawing"
 )
 
 // generator gives the bytes that are left and fails after them.
@@ -136,5 +138,15 @@ func TestWhatEncodingJsonLetsPassIsRefused(t *testing.T) {
 	}
 	if !inPairs([]byte(`"\ud83d\ude00 \\ud83d \u00e9"`)) {
 		t.Error("whole pairs, and what only looks like an escape, must be taken")
+	}
+}
+
+func TestAGeneratorThatStopsAfterAnyWordLeavesNoReport(t *testing.T) {
+	for size := 0; size < 16; size++ {
+		generator(t, bytes.NewReader(make([]byte, size)))
+		made, err := drawing.Drawn(1, func(words *drawing.Words) []int { return drawing.Sampled(5, 2, words) })
+		if made != nil || !errors.Is(err, ErrRandomness) {
+			t.Errorf("%d bytes of 16 must stop the draw, got %v, %v", size, made, err)
+		}
 	}
 }

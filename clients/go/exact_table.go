@@ -14,7 +14,8 @@ func ReadTable(text []byte) (table *Table, err error) {
 	err = refusing(func() {
 		document := asObject("the file", parsed(text))
 		if document["format"] == "optldp-table/2" {
-			table = readExactTable(document)
+			read := readExactTable(unsigned(document))
+			table = &Table{Promise{read.epsilon, identified(document)}, read.units, read.numbers}
 			return
 		}
 		floor := document["format"] == bundle && document["kind"] == "floor"
@@ -24,23 +25,31 @@ func ReadTable(text []byte) (table *Table, err error) {
 	return table, err
 }
 
-func readExactTable(document map[string]any) *Table {
+// exactTable is a table on its own or inside another mechanism, with the least and the largest entry of every output.
+type exactTable struct {
+	around
+	numbers           drawing.Numbers
+	smallest, largest []int64
+}
+
+// readExactTable reads one without its checksum.
+func readExactTable(document map[string]any) *exactTable {
 	_, promises := document["promise"]
 	need(!promises, "a table must promise pure epsilon-LDP, got another promise")
 	asObject("the table", document, "format", "units", "epsilon", "knots", "low", "high", "denominator", "numerators",
-		"within", "provenance", "prior", "checksum")
+		"within", "provenance", "prior")
 	needDenominator(document["denominator"])
 	shared := readAround(document)
 	low, high := asEnds("low", document["low"]), asEnds("high", document["high"])
 	needOutputs(low, high)
 	made := drawing.Numbers{Knots: shared.knots, Low: low, High: high}
 	readLaw(document["within"], &made)
-	sums := readRows(document["numerators"], len(shared.knots), len(low), shared.Epsilon)
+	sums, smallest, largest := readRows(document["numerators"], len(shared.knots), len(low), shared.epsilon)
 	made.Rows = sums
 	if shared.unbiased {
 		proveUnbiased(&made, sums)
 	}
-	return &Table{shared.Promise, shared.units, made}
+	return &exactTable{shared, made, smallest, largest}
 }
 
 func needDenominator(value any) {
@@ -129,13 +138,13 @@ func refuges(low, high []float64) map[float64]float64 {
 	return found
 }
 
-// readRows reads numerators, proves every ratio and returns the running sums.
-func readRows(value any, rows, outputs int, epsilon float64) *drawing.Sums {
+// readRows reads numerators, proves every ratio and returns the running sums, the least and the largest of every output.
+func readRows(value any, rows, outputs int, epsilon float64) (made *drawing.Sums, smallest, largest []int64) {
 	list := asList("numerators", value)
 	need(len(list) == rows, "numerators must have %d rows, got %d", rows, len(list))
 	need(rows*outputs <= mostEntries, "a table must have fewer rows and outputs")
-	smallest, largest := make([]int64, outputs), make([]int64, outputs)
-	made := &drawing.Sums{Outputs: outputs, Sums: make([]uint64, 0, rows*outputs)}
+	smallest, largest = make([]int64, outputs), make([]int64, outputs)
+	made = &drawing.Sums{Outputs: outputs, Sums: make([]uint64, 0, rows*outputs)}
 	for i, each := range list {
 		row, sum := asWholes("numerators", each, 0, denominator), int64(0)
 		need(len(row) == outputs, "row %d must have a number for each of %d outputs, got %d", i, outputs, len(row))
@@ -156,7 +165,7 @@ func readRows(value any, rows, outputs int, epsilon float64) *drawing.Sums {
 	for j := range smallest {
 		proveRatio(big.NewInt(largest[j]), big.NewInt(smallest[j]), limit)
 	}
-	return made
+	return made, smallest, largest
 }
 
 func proveUnbiased(made *drawing.Numbers, sums *drawing.Sums) {

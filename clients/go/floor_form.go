@@ -20,11 +20,11 @@ var digits = regexp.MustCompile("^[1-9][0-9]{0,48}$")
 func readFloorForm(document map[string]any) *Table {
 	asObject("the floor form", document, "format", "kind", "units", "epsilon", "ratio", "knots", "step", "places", "floor",
 		"starts", "provenance", "prior", "checksum")
-	shared := readAround(document)
+	identifier, shared := identified(document), readAround(document)
 	text, step := asText("ratio", document["ratio"]), asNumber("step", document["step"])
 	need(digits.MatchString(text), "ratio must be the digits of a whole number")
 	ratio, _ := new(big.Int).SetString(text, 10)
-	proved := ratio.Cmp(scale) > 0 && ratio.Cmp(exponentialBelow(shared.Epsilon)) <= 0
+	proved := ratio.Cmp(scale) > 0 && ratio.Cmp(exponentialBelow(shared.epsilon)) <= 0
 	need(proved, "the ratio must be proved at most e^epsilon, and above 1")
 	fraction, exponent := math.Frexp(step)
 	power := fraction == 0.5 && exponent-1 >= -1000 && exponent-1 <= 400
@@ -43,7 +43,7 @@ func readFloorForm(document map[string]any) *Table {
 	if shared.unbiased {
 		proveWindows(windows, shared.knots, places, floor, exponent-1)
 	}
-	return &Table{shared.Promise, shared.units, made}
+	return &Table{Promise{shared.epsilon, identifier}, shared.units, made}
 }
 
 func readWindows(ratio *big.Int, floor, starts []int64) *drawing.Windows {

@@ -7,20 +7,37 @@ import json
 import sys
 from typing import Any
 
-from optldp_client import Categories, Table, TableError, Way, drawing, read_categories, read_table, read_way
+from optldp_client import (
+    Categories,
+    Combined,
+    Table,
+    TableError,
+    Way,
+    drawing,
+    read_categories,
+    read_combined,
+    read_table,
+    read_way,
+)
 
-Mechanism = Categories | Table | Way
+Mechanism = Categories | Combined | Table | Way
+COMBINED = ("key-value", "attributes", "personalised")
+"""How the kinds begin that `read_combined` reads."""
 
 
 def read(document: str) -> Mechanism:
-    """Read a file of any sort: bundles but the floor form and ways over time are categories'."""
+    """Read a file of any sort; a bundle of a kind that is nobody's is refused with those of categories."""
     try:
         file = json.loads(document)
     except (ValueError, RecursionError):
         return read_table(document)  # which says why it is no JSON
-    bundle = isinstance(file, dict) and file.get("format") == "optldp-bundle/1" and file.get("kind") != "floor"
-    way = bundle and file.get("kind") in ("panel", "memoised")
-    return read_way(document) if way else read_categories(document) if bundle else read_table(document)
+    kind = file.get("kind") if isinstance(file, dict) and file.get("format") == "optldp-bundle/1" else "floor"
+    if kind == "floor":
+        return read_table(document)
+    if kind in ("panel", "memoised"):
+        return read_way(document)
+    combined = isinstance(kind, str) and kind.startswith(COMBINED)
+    return read_combined(document) if combined else read_categories(document)
 
 
 def script(words: list[str]) -> None:
@@ -87,11 +104,12 @@ def verdict(document: str) -> dict[str, Any]:
 def drawn(document: str, draws: list[dict[str, Any]]) -> dict[str, Any]:
     """Draw by the words that are given; with none at all the generator gives nothing."""
     mechanism, reports = read(document), []
-    assert isinstance(mechanism, Categories | Table)
+    assert not isinstance(mechanism, Way)
+    report = mechanism.line if isinstance(mechanism, Combined) else mechanism.report
     for draw in draws:
         script(draw["words"])
         try:
-            reports.append(mechanism.report(draw["value"]))
+            reports.append(report(draw["value"]))
         except OSError:
             return {"stopped": True}
     return {"reports": reports}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ...mechanisms.errors import InputError
+from .options.assumed import ASSUMPTIONS, exempt_from, exempt_note
 from .options.shared import Categorical, DataFile, Json
 from .output.output import number, one_line_errors, print_facts, print_json, print_rows, say
 
@@ -41,6 +42,18 @@ def describe_command(
         str | None, typer.Option("--column", help="Column of DATA. Default: a line for each, to choose from.")
     ] = None,
     categorical: Categorical = False,
+    assume: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--assume",
+            metavar=f"<{'|'.join(ASSUMPTIONS)}>",
+            help="Say how many people must be exempt from it, as --assume of estimate has it, for the column to meet "
+            "it near --prior. Example: --assume shape=1.1 --prior last_year.csv",
+        ),
+    ] = None,
+    prior_file: Annotated[
+        Path | None, typer.Option("--prior", help="For --assume: CSV or Parquet with columns value and weight.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Say what a column holds, which range to give, and what to type next; without --column, what columns there are.
@@ -52,14 +65,20 @@ def describe_command(
     """
     from ...estimators.reading.columns.described import CategoryColumn, describe
 
+    if prior_file is not None and not assume:
+        raise InputError("--prior is for --assume: leave it out")
+    if assume and column is None:
+        raise InputError("--assume is of one column: name it with --column")
     if column is None:
         _list_columns(data, as_json)
         return
     found = describe(data, column, categorical=categorical or None)
     command, hindrance = _next(data, column, found), _hindrance(data, column, found)
+    exempt = _exempt(data, column, found, assume, prior_file) if assume else {}
     if as_json:
         kind = "categories" if isinstance(found, CategoryColumn) else "numbers"
-        print_json({"kind": kind, **asdict(found), "next": None if hindrance else command, "hindrance": hindrance})
+        told = {"kind": kind, **asdict(found), "next": None if hindrance else command, "hindrance": hindrance}
+        print_json(told | ({"exempt_needed": exempt} if assume else {}))
         say(RAW)
         return
     if isinstance(found, CategoryColumn):
@@ -69,7 +88,28 @@ def describe_command(
     typer.echo(f"before a design: {hindrance}" if hindrance else f"next: {command}")
     if not hindrance and not isinstance(found, CategoryColumn):
         typer.echo(OTHER_QUESTIONS)
-    say(RAW)
+    between = "of these values" if prior_file is None else f"between {prior_file.name!r} and these values"
+    for line in [*(exempt_note(name, share, between) for name, share in exempt.items()), RAW]:
+        say(line)
+
+
+def _exempt(
+    data: Path, column: str, found: NumberColumn | CategoryColumn, assume: list[str], prior_file: Path | None
+) -> dict[str, float]:
+    """How many people a column exempts from what is assumed of it."""
+    from ...estimators.reading.columns.described import CategoryColumn
+    from ..priors.prior import Prior
+    from .options.trusted_prior import weights_on
+    from .output.prior import read_prior
+
+    if isinstance(found, CategoryColumn):
+        raise InputError("--assume is of columns of numbers, got categories: leave it out")
+    outside = bool(found.below + found.above)
+    held, _ = read_prior(data, column, found.domain, None, None, True, bool(found.missing), "", clip=outside)
+    near = None
+    if prior_file is not None:
+        near = Prior.on_knots(held.knots, weights_on(prior_file, held.knots, held.units), source="public")
+    return exempt_from(assume, held, near)
 
 
 def _list_columns(data: Path, as_json: bool) -> None:

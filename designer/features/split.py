@@ -103,6 +103,7 @@ def split_slopes(response: str, box: Box, epsilon: float, pilot: Pilot) -> np.nd
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.designer.features import Pilot, split_slopes
     >>> x, e = np.random.default_rng(1).normal(size=(2, 500)).clip(-3, 3)
     >>> pilot = Pilot(("x", "y"), np.column_stack([x, x / 2 + e]))
     >>> split_slopes("y", {"x": (-3, 3), "y": (-5, 5)}, 4.0, pilot).round(-2)
@@ -155,6 +156,8 @@ def split_groups(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.designer.features import split_groups
     >>> split_groups(np.arange(400) % 4, np.arange(400) % 7, (0, 6), 4.0).round(-1)
     array([100., 100., 100., 100.])
     """
@@ -207,6 +210,8 @@ def split_cells(shape: Sequence[int], epsilon: float, shares: np.ndarray) -> np.
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.designer.features import split_cells
     >>> round(float(split_cells((4, 5), 1.0, np.full(20, 0.05)).sum()))
     1905
     """

@@ -82,7 +82,7 @@ class ErrorEvidence:
 
 @dataclass(frozen=True)
 class Error(Objective):
-    """The largest root mean squared error of the mean of n users over the priors of a set; units of the values.
+    """The largest root mean squared error of a mean of n users, over all priors of a set; in units of the values.
 
     R^2 = max q.v / n + (max |q.b|)^2, b and v the bias and the mean squared error of a report: it holds for all of the
     set at once, and does not ask for unbiased reports. Where the range is long and its end rare, the best table counts

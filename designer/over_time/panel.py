@@ -112,7 +112,7 @@ def panel_shares(workload: ArrayLike) -> np.ndarray:
     InputError
         A workload that is no such matrix, or asks nothing.
 
-    Source: Theorem 1 of docs/asking-again.md, by Kiefer and Wolfowitz (1960).
+    Source: Theorem 1 of docs/theory/asking-again.md, by Kiefer and Wolfowitz (1960).
 
     Example
     -------

@@ -82,6 +82,7 @@ class Page:
         await ui.context.client.connected()
         dark = await ui.run_javascript("matchMedia('(prefers-color-scheme: dark)').matches", timeout=5)
         self._ink = charts.DARK if dark else charts.LIGHT
+        _update(self._histogram, charts.histogram(self._prior, self._ink))  # seen while the design is on its way
         with suppress(OptldpError):  # told by the answer itself
             await ahead
         await self._ask()
@@ -305,7 +306,12 @@ class Page:
             if LEAST_EPSILON <= epsilon <= MOST_EPSILON:
                 near = dataclasses.replace(state, epsilon=round(epsilon, 2))
                 with suppress(OptldpError):
-                    await _off_the_loop(partial(self._kept.answer, prior, near, go_on))
+                    await _off_the_loop(partial(self._kept.answer, prior, near, partial(self._go_on_unless, near)))
+
+    def _go_on_unless(self, wanted: State, *_: object) -> None:
+        """Let a computation end that was begun ahead, if what waits is just this; else as `Latest.go_on`."""
+        if self._state != wanted:
+            self._latest.go_on()
 
     def _show(self, made: Answer, state: State, prior: Prior | CategoricalPrior) -> None:
         epsilon = made.design.epsilon
@@ -405,6 +411,8 @@ def _sentence(made: Answer, units: str) -> str:
 
 
 def _update(chart: ui.echart, options: charts.Options) -> None:
+    if chart.options == options:
+        return  # the browser draws it already
     chart.options.clear()
     chart.options.update(options)
     chart.update()

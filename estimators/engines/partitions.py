@@ -13,8 +13,9 @@ from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.pseudorandom import KeyedReports, secret_of
 from ...mechanisms.pseudorandom.reports import Keyed, short_floats
 from ...mechanisms.pseudorandom.secret import SecretSource
+from ..reading.columns.days import day_of
 from ..reading.columns.other_table import TABLE
-from ..reading.columns.simulated_columns import OUTPUT
+from ..reading.columns.simulated_columns import DAY, OUTPUT, REPORT_ID
 from ..reading.formats.overrides import MISSING_MARKS
 from .lazy import narwhals_or_refuse
 
@@ -27,6 +28,7 @@ def perturb_partition(
     column: str,
     key: str,
     label: str = "",
+    day: str | None = None,
     clip: bool = False,
     drop_missing: bool = False,
     group_readable: bool = False,
@@ -52,6 +54,9 @@ def perturb_partition(
         Columns of the values and of the users. One user's values must be in one part to be found to be several.
     label : str
         Of the round.
+    day : str, optional
+        The day that the reports are of, as 2026-05-01. Each then has it, and an id of `KeyedReports.report_ids`: a task
+        that is run again writes the same ids, so that counts by day tell its copies.
     clip : bool
         Move numbers outside the domain to its nearer end, and warn with their count, instead of raising.
     drop_missing : bool
@@ -63,13 +68,13 @@ def perturb_partition(
     Returns
     -------
     frame, or iterator of frames or pyarrow.RecordBatch
-        Of the kind of `partition`: the key as it is, and the columns output and table, as `perturb --as index` writes
-        them.
+        Of the kind of `partition`: the key as it is, and the columns output and table, with a day also day and
+        report_id, as `perturb --as index` writes them.
 
     Raises
     ------
     InputError
-        Narwhals is not there; columns, users, values or a secret that are none; clipping of categories.
+        Narwhals is not there; columns, users, values, a day or a secret that are none; clipping of categories.
 
     Example
     -------
@@ -87,7 +92,8 @@ def perturb_partition(
     keyed = KeyedReports(mechanism, secret_of(secret, group_readable=group_readable), column=column, label=label)
     if clip:
         mechanism.admitted([], clip=True)  # raises where nothing can be clipped, before a task is sent
-    part = _Part(nw, keyed, column, key, clip, drop_missing)
+    named = None if day is None else day_of(day).isoformat()
+    part = _Part(nw, keyed, column, key, named, clip, drop_missing)
     return part.batches(partition) if isinstance(partition, Iterator) else part.frame(partition)
 
 
@@ -99,6 +105,7 @@ class _Part:
     keyed: KeyedReports
     column: str
     key: str
+    day: str | None
     clip: bool
     drop_missing: bool
 
@@ -118,8 +125,9 @@ class _Part:
             if name not in frame.columns:
                 has = ", ".join(map(repr, frame.columns[:20]))
                 raise InputError(f"column {name!r} of a part must exist: it has {has}")
-        if self.key in (self.column, OUTPUT, TABLE):
-            own = f"{OUTPUT!r} and {TABLE!r}"
+        written = (OUTPUT, TABLE) if self.day is None else (OUTPUT, TABLE, DAY, REPORT_ID)
+        if self.key in (self.column, *written):
+            own = ", ".join(map(repr, written))
             raise InputError(f"the key must be another column than the values, {own}, got {self.key!r}")
         if frame[self.column].dtype in (self.nw.Float32, getattr(self.nw, "Float16", None)):
             raise short_floats(str(frame[self.column].dtype))
@@ -127,11 +135,20 @@ class _Part:
         values = np.asarray(frame[self.column].to_list())
         if self.clip:
             values = self.keyed.mechanism.admitted(values, clip=True)
-        reports = self.keyed.written(np.array(frame[self.key].to_list(), dtype=object), values)
+        users = np.array(frame[self.key].to_list(), dtype=object)
+        reports = self.keyed.written(users, values)
         kind = None if reports.size else self.nw.Int64
-        drawn = self.nw.new_series(OUTPUT, reports.tolist(), kind, backend=frame.implementation)
-        table = self.nw.lit(table_identifier(self.keyed.mechanism)).alias(TABLE)
-        return frame.select(self.nw.col(self.key)).with_columns(drawn, table).to_native()
+        columns = [
+            self.nw.new_series(OUTPUT, reports.tolist(), kind, backend=frame.implementation),
+            self.nw.lit(table_identifier(self.keyed.mechanism)).alias(TABLE),
+        ]
+        if self.day is not None:
+            ids = self.keyed.report_ids(users)
+            columns += [
+                self.nw.lit(self.day).alias(DAY),
+                self.nw.new_series(REPORT_ID, ids, self.nw.String, backend=frame.implementation),
+            ]
+        return frame.select(self.nw.col(self.key)).with_columns(columns).to_native()
 
     def _present(self, frame: Any) -> Any:
         """The rows that have a value: all of them, unless those without are to be left out."""

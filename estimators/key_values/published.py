@@ -103,7 +103,7 @@ def estimate_key_means(counts: KeyCounts, *, target: Target = "population") -> K
     Returns
     -------
     estimate : KeyValueEstimate
-        Of K keys: the mean of the values of those who hold each, and `frequencies`, the share of users who do.
+        For each of K keys, the mean of its holders' values; `frequencies` has the share of users who hold it.
 
     Raises
     ------

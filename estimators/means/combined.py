@@ -79,7 +79,7 @@ def estimate_combined_mean(
       interval knows nothing of that.
 
     For "population" and "decoder" without a prior the users are dealt into two halves; p is estimated on each half
-    and used for the other.  Given one half, the values of the other are independent with the right mean, so
+    and used for the other.  Given one half, the values of the other half are independent with the right mean, so
     the errors of p cost variance, never bias.  Where a half has fewer than two users, p is uniform.
 
     Parameters

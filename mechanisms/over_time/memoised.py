@@ -37,8 +37,8 @@ class Memoised(OfMechanism):
     is drawn: the report that was sent last stays.
 
     Two histories whose rounded values change and come back at the same times are told apart by at most g times the
-    mechanism's epsilon, as there are at most g draws. Of others nothing is promised: when reports repeat shows when
-    values do, and so there is no epsilon for a life.
+    mechanism's epsilon, as there are at most g draws. Other histories get no promise: when reports repeat
+    shows when values do, and so there is no epsilon for a life.
 
     Parameters
     ----------

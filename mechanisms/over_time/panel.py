@@ -82,7 +82,7 @@ class Panel(Way):
 
     Source
     ------
-    A rotating panel with a hashed rotation group; shares by Theorem 1 of docs/asking-again.md.
+    A rotating panel with a hashed rotation group; shares by Theorem 1 of docs/theory/asking-again.md.
 
     Example
     -------

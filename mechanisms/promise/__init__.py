@@ -2,7 +2,7 @@
 
 Promises are plain data, and know no table: `promise` has the contract, `pairs` that of those that say a log-ratio for
 each pair of knots, `document` what a file says of them. Whoever promises, proves or shows comes in. A new kind is a
-file beside `ratios` and a name in `document.KINDS`.
+file beside `ratios` and an entry of `registry.PRIVACIES`.
 """
 
 from ..lazy_names import lazy_names

@@ -7,17 +7,9 @@ from dataclasses import fields
 from typing import Any
 
 from ..errors import InputError, TableError
-from .blocks import Blocks
-from .by_value import ByValue
 from .metric import Metric
-from .promise import Approximate, Promise, Pure
-from .ratios import Ratios
-from .sensitive import Sensitive
-
-KINDS: dict[str, type[Promise]] = {
-    kind.kind: kind for kind in (Approximate, Metric, Ratios, ByValue, Blocks, Sensitive)
-}
-"""What the member `promise` of a file may say."""
+from .promise import Promise, Pure
+from .registry import PRIVACIES, PURE, promise_class
 
 
 def promise_to_document(promise: Promise) -> dict[str, Any] | None:
@@ -27,12 +19,13 @@ def promise_to_document(promise: Promise) -> dict[str, Any] | None:
 
     Example
     -------
+    >>> from .promise import Approximate
     >>> promise_to_document(Approximate(1, 1e-6)), promise_to_document(Pure(1))
     ({'kind': 'approximate', 'delta': 1e-06}, None)
     """
     if isinstance(promise, Pure):
         return None
-    if KINDS.get(promise.kind) is not type(promise):
+    if promise.kind not in PRIVACIES or promise_class(promise.kind) is not type(promise):
         raise InputError(
             f"a promise must be of a kind that files know to be saved, got {type(promise).__name__}: design for "
             "Ratios(promise.limits(knots)), which says the same"
@@ -49,9 +42,10 @@ def promise_from_document(epsilon: float, member: object) -> Promise:
     Metric(epsilon=1.0, distance=None, period=None)
     """
     kind = member.get("kind") if isinstance(member, Mapping) else None
-    if not isinstance(member, Mapping) or not isinstance(kind, str) or kind not in KINDS:
-        raise TableError(f"promise must be an object whose kind is one of {', '.join(KINDS)}, got {member!r:.60}")
-    made = KINDS[kind]
+    kinds = [name for name in PRIVACIES if name != PURE]  # of which files say nothing: epsilon alone does
+    if not isinstance(member, Mapping) or not isinstance(kind, str) or kind not in kinds:
+        raise TableError(f"promise must be an object whose kind is one of {', '.join(kinds)}, got {member!r:.60}")
+    made = promise_class(kind)
     said = {name: value for name, value in member.items() if name != "kind"}
     needed = {each.name for each in fields(made) if each.name in made.members and each.default is not None}
     if not needed <= set(said) <= set(made.members):

@@ -37,7 +37,7 @@ def least_variance(periods: int, changes: int, epsilon: float) -> float:
     -------
     bound : float
 
-    Source: Theorem 2 of docs/asking-again.md.
+    Source: Theorem 2 of docs/theory/asking-again.md.
 
     Example
     -------

@@ -1,20 +1,31 @@
 """Every kind of privacy is a class and an entry: it is made as its example asks, or refused by its name."""
 
 import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from optldp.designer import privacies
-from optldp.designer.privacies import (
-    PRIVACIES,
-    NamedPrivacy,
-    carries_budgets,
-    in_words,
-    privacy_asked,
-    privacy_name,
+from optldp.designer.privacies import carries_budgets, in_words, privacy_asked, privacy_name
+from optldp.mechanisms import InputError, load_table, verify
+from optldp.mechanisms.option_grammar import Option
+from optldp.mechanisms.promise import (
+    Blocks,
+    ByValue,
+    Metric,
+    OfPairs,
+    Promise,
+    Ratios,
+    Sensitive,
+    document,
+    ratios,
+    registry,
 )
-from optldp.mechanisms import InputError
-from optldp.mechanisms.promise import Blocks, ByValue, Metric, Promise, Ratios, Sensitive
+from optldp.mechanisms.promise.members import numbers
+from optldp.mechanisms.promise.registry import PRIVACIES, NamedPrivacy
 
 from ..naming import NEW
 
@@ -25,6 +36,12 @@ FILES = {
     "values": "value\n2\n0\n",
     "matrix": "0,1,2\n1,0,1.5\ninf,1.5,0\n",
 }
+
+
+def register(monkeypatch, entry):
+    """Give an entry a name, wherever the registry is looked at."""
+    for room in (registry, privacies, document):
+        monkeypatch.setattr(room, "PRIVACIES", {**PRIVACIES, NEW: entry})
 
 
 @pytest.fixture
@@ -117,7 +134,48 @@ def test_what_there_is_not_is_refused_in_a_line(text, says):
 
 
 def test_an_entry_without_its_class_is_refused_by_its_name(monkeypatch):
-    entry = NamedPrivacy("mechanisms.promise:Nothing", "nothing", NEW)
-    monkeypatch.setattr(privacies, "PRIVACIES", {**PRIVACIES, NEW: entry})
+    entry = NamedPrivacy("ratios:Nothing", "nothing", NEW)
+    register(monkeypatch, entry)
     with pytest.raises(InputError, match=f"privacy {NEW!r} is known by name, and nothing here works by it"):
         privacy_asked(NEW, 1.0)
+
+
+@dataclass(frozen=True)
+class Doubling(OfPairs):
+    """Epsilon for neighbours, and once more each time that ranks double."""
+
+    ranks: tuple[float, ...]
+
+    kind: ClassVar[str] = NEW
+    members: ClassVar[Mapping[str, Callable[[object], Any]]] = {"ranks": numbers}
+
+    def __post_init__(self):
+        super().__post_init__()
+        object.__setattr__(self, "ranks", tuple(np.asarray(self.ranks).tolist()))
+
+    def __str__(self):
+        return f"epsilon {self.epsilon:g} a doubling"
+
+    @property
+    def size(self):
+        return len(self.ranks)
+
+    def said(self, knots):
+        apart = np.abs(np.subtract.outer(self.ranks, self.ranks))
+        return np.where(apart > 0, self.epsilon * (1 + np.log2(np.maximum(apart, 1))), 0)
+
+
+@pytest.mark.slow
+def test_a_class_and_one_entry_are_enough_for_commands_and_files(optldp, monkeypatch, tmp_path):
+    """It is designed for, saved, read back and proved, and nothing else knows of it."""
+    monkeypatch.setattr(ratios, "Doubling", Doubling, raising=False)
+    ranks = Option("ranks", Path, "columns value, rank")
+    register(monkeypatch, NamedPrivacy("ratios:Doubling", "", NEW, (ranks,), ("ranks",), {"ranks": "numbers:rank"}))
+    (tmp_path / "p.csv").write_text("value,weight\n0,1\n1,1\n2,2\n")
+    (tmp_path / "r.csv").write_text("value,rank\n0,1\n1,2\n2,4\n")
+    asked = ("design", "--prior", tmp_path / "p.csv", "--epsilon", 0.5, "--biased", "--outputs", "0:2:1", "--public")
+    optldp(*asked, "--privacy", f"{NEW}:{tmp_path / 'r.csv'}", "--out", tmp_path / "m.json")
+    table = load_table(tmp_path / "m.json")
+    assert table.promise == Doubling(0.5, (1, 2, 4))
+    assert verify(table).verdict == "proved"
+    assert "proved" in optldp("verify", tmp_path / "m.json").stdout

@@ -1,12 +1,15 @@
-"""Draws private reports of numbers and categories by mechanisms that optldp designed; the standard library alone.
+"""Draws private reports of numbers, categories, pairs and levels by optldp's mechanisms; the standard library alone.
 
-Reading and proving (`reading`, `proving`, `category_proving`, `way_proving`) end in a `Table`, in `Categories`, or in a
-`Panel` or `Memoised` over time, which draw (`drawing`, `category_drawing`, `over_time`). Formats: docs/table-format.md,
+Reading and proving (`reading`, `proving`, `category_proving`, `combined_proving`, `way_proving`) end in a `Table`, in
+`Categories`, in what is `Combined` of these, or in a `Panel` or `Memoised` over time, which draw (`drawing`,
+`category_drawing`, `combined_drawing`, `over_time`). Formats: docs/table-format.md,
 docs/floor-form.md, docs/bundle-format.md of optldp.
 """
 
 from .category_drawing import Categories
 from .category_proving import read_categories
+from .combined_drawing import Combined
+from .combined_proving import read_combined
 from .drawing import Table
 from .over_time import FilePlace, Memoised, Panel, Way
 from .proving import read_table
@@ -15,6 +18,7 @@ from .way_proving import read_way
 
 __all__ = [
     "Categories",
+    "Combined",
     "FilePlace",
     "Memoised",
     "Panel",
@@ -22,6 +26,7 @@ __all__ = [
     "TableError",
     "Way",
     "read_categories",
+    "read_combined",
     "read_table",
     "read_way",
 ]

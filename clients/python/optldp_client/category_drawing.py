@@ -42,7 +42,7 @@ class Categories:
     epsilon: float
     checksum: str
     _codes: Mapping[str, int] = field(repr=False)
-    _oracle: Oracle = field(repr=False)
+    oracle: Oracle = field(repr=False)
 
     def report(self, value: str) -> str:
         """Draw a report, as a file holds it, of one of the categories; it spends epsilon again each time.
@@ -54,7 +54,7 @@ class Categories:
         OSError
             The secure generator fails or gives too little; nothing was drawn.
         """
-        return self._oracle.draw(self.code(value))
+        return self.oracle.draw(self.code(value))
 
     def code(self, value: object) -> int:
         """Return a category's number, from 0; ValueError for what is none, which it does not say."""
@@ -228,9 +228,10 @@ class Field:
 
 
 def words_of(expected: int) -> Iterator[int]:
-    """Yield random words, asked for so many at a time."""
+    """Yield random words, so many asked for at once and then one by one: none is left when the draw is done."""
+    yield from random_words(expected)
     while True:
-        yield from random_words(expected)
+        yield from random_words(1)
 
 
 def choices(many: int, chosen: int, words: Iterator[int]) -> list[int]:

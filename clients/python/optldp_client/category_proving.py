@@ -57,19 +57,20 @@ def categories_of(document: dict[str, Any]) -> Categories:
         refuse(f'a file must be of the format "optldp-bundle/1" and of one of the kinds {", ".join(OWN)}')
     as_object("the mechanism", document, (*SHARED, *OWN[kind]))
     require_checksum(document)
-    labels, epsilon = _labels(document["categories"]), checked_epsilon(document["epsilon"])
+    labels, epsilon = as_labels("categories", document["categories"]), checked_epsilon(document["epsilon"])
     checked_provenance(document["provenance"])
     oracle = _oracle(kind, document, len(labels), epsilon)
     codes = {label: code for code, label in enumerate(labels)}
     return Categories(kind, tuple(labels), epsilon, document["checksum"], codes, oracle)
 
 
-def _labels(value: Any) -> list[str]:
-    labels = [as_text("every category", label) for label in as_list("categories", value)]
-    need(2 <= len(labels) <= MOST_CATEGORIES, f"categories must be 2 to {MOST_CATEGORIES}, got {len(labels)}")
-    need(len(labels) * max(map(len, labels)) <= MOST_NAMED, "categories must be fewer or have shorter names")
-    need(all(label and "\0" not in label for label in labels), "categories must be neither empty nor hold NUL")
-    need(len(set(labels)) == len(labels), "categories must differ, got one twice")
+def as_labels(name: str, value: Any) -> list[str]:
+    """Return the names of categories, or of keys; TableError for what are none."""
+    labels = [as_text(f"every one of {name}", label) for label in as_list(name, value)]
+    need(2 <= len(labels) <= MOST_CATEGORIES, f"{name} must be 2 to {MOST_CATEGORIES}, got {len(labels)}")
+    need(len(labels) * max(map(len, labels)) <= MOST_NAMED, f"{name} must be fewer or have shorter names")
+    need(all(label and "\0" not in label for label in labels), f"{name} must be neither empty nor hold NUL")
+    need(len(set(labels)) == len(labels), f"{name} must differ, got one twice")
     return labels
 
 
@@ -78,15 +79,15 @@ def _oracle(kind: str, document: dict[str, Any], size: int, epsilon: float) -> O
         require_denominator(document["denominator"])
         return _table(document["numerators"], size, epsilon)
     if kind == "unary-encoding":
-        own, other = _share(document, "own_one"), _share(document, "other_one")
+        own, other = as_share(document, "own_one"), as_share(document, "other_one")
         need(other < own, "other_one must be below own_one")
-        _prove(own * (DENOMINATOR - other), other * (DENOMINATOR - own), epsilon)
+        prove_ratio(own * (DENOMINATOR - other), other * (DENOMINATOR - own), epsilon)
         return UnaryOracle(size, own, other)
     if kind == "subset-selection":
         (many,) = as_wholes("n_chosen", [document["n_chosen"]], 1, min(size - 1, MOST_CHOSEN))
-        own = _share(document, "own_chosen")
+        own = as_share(document, "own_chosen")
         need(own * size > many * DENOMINATOR, f"own_chosen must be more than {many}/{size} of 2^53")
-        _prove(own * (size - many), (DENOMINATOR - own) * many, epsilon)
+        prove_ratio(own * (size - many), (DENOMINATOR - own) * many, epsilon)
         return SubsetOracle(size, many, own)
     if kind == "projective-geometry":
         return _geometry(document, size, epsilon)
@@ -109,11 +110,11 @@ def _table(value: Any, size: int, epsilon: float) -> TableOracle:
 
 
 def _hashing(document: dict[str, Any], size: int, epsilon: float) -> HashOracle:
-    field, own = _field(document, "n_values"), _share(document, "own_value")
+    field, own = _field(document, "n_values"), as_share(document, "own_value")
     g = field.size
     other, left = divmod(DENOMINATOR - own, g - 1)
     need(left == 0 and other < own, f"own_value must leave {g - 1} smaller equal shares of 2^53")
-    _prove(own, other, epsilon)
+    prove_ratio(own, other, epsilon)
     digits = 1
     while g**digits < size:
         digits += 1
@@ -121,13 +122,13 @@ def _hashing(document: dict[str, Any], size: int, epsilon: float) -> HashOracle:
 
 
 def _geometry(document: dict[str, Any], size: int, epsilon: float) -> GeometryOracle:
-    field, own = _field(document, "order"), _share(document, "own_supported")
+    field, own = _field(document, "order"), as_share(document, "own_supported")
     length = 2
     while field.points(length) < size:
         length += 1
     n, m = field.points(length), field.points(length - 1)
     need(own * n > m * DENOMINATOR, f"own_supported must be more than {m}/{n} of 2^53")
-    _prove(own * (n - m), (DENOMINATOR - own) * m, epsilon)
+    prove_ratio(own * (n - m), (DENOMINATOR - own) * m, epsilon)
     return GeometryOracle(field, length, own)
 
 
@@ -139,11 +140,13 @@ def _field(document: dict[str, Any], name: str) -> Field:
     return field
 
 
-def _share(document: dict[str, Any], name: str) -> int:
+def as_share(document: dict[str, Any], name: str) -> int:
+    """Return a member that is a probability in 2^53, neither 0 nor 1."""
     (share,) = as_wholes(name, [document[name]], 1, DENOMINATOR - 1)
     return share
 
 
-def _prove(p: int, q: int, epsilon: float) -> None:
+def prove_ratio(p: int, q: int, epsilon: float) -> None:
+    """Refuse a ratio p / q that is not proved at most e^epsilon."""
     fits = q > 0 and p * SCALE <= exponential_below(epsilon) * q
     need(fits, f"every ratio must be proved at most e^{epsilon}, got more")

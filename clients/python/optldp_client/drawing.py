@@ -62,10 +62,11 @@ class Table:
     low: tuple[float, ...]
     high: tuple[float, ...]
     checksum: str
-    _sums: Sequence[Sequence[int]] = field(repr=False)
+    sums: Sequence[Sequence[int]] = field(repr=False)
     _top: tuple[float, ...] = field(repr=False)
     _refuges: dict[float, float] = field(repr=False)
     _tails: Tails | None = field(repr=False)
+    _cells: bool = field(repr=False)
 
     @property
     def identifier(self) -> str:
@@ -82,22 +83,23 @@ class Table:
         OSError
             The secure generator fails or gives too little; nothing was drawn.
         """
-        k, weight = self._placed(value)
+        k, weight = self.placed(value)
         return self._output(k, weight, *random_words(2))
 
     def report(self, value: float) -> float:
         """Draw a report, in the units of the table, for a value of the domain; raises as `index` does."""
-        k, weight = self._placed(value)
-        digits = self._tails.odds if self._tails is not None else ()
-        knot, output, place, *more = random_words(3 + len(digits))
+        k, weight = self.placed(value)
+        knot, output, *places = random_words(2 + self._cells)
         j = self._output(k, weight, knot, output)
         low, high = self.low[j], self.high[j]
         if low == high:
             return low
         if self._tails is None:
+            (place,) = places
             report = min(low + (high - low) * ((2 * (place >> 12) + 1) / DENOMINATOR), self._top[j])
             return self._refuges.get(report, report)
-        words = [place, *more]
+        digits = self._tails.odds
+        words = random_words(len(digits))
         steps = 0.0  # summed from the lowest digit on, in doubles, as every client does
         for i, odds in enumerate(digits):
             steps += 2.0**i * ((words[i] >> 11) < odds)
@@ -109,7 +111,8 @@ class Table:
         k, share = self._between(value)
         return k + (share > offset)
 
-    def _placed(self, value: float) -> tuple[int, int]:
+    def placed(self, value: object) -> tuple[int, int]:
+        """Return the knot before a value, and how often, in 2^53, it is rounded up; raises as `index` does."""
         k, share = self._between(value)
         return k, round(share * DENOMINATOR)
 
@@ -122,4 +125,4 @@ class Table:
         return k, (value - knots[k]) / (knots[k + 1] - knots[k])
 
     def _output(self, k: int, weight: int, knot: int, output: int) -> int:
-        return bisect_right(self._sums[k + ((knot >> 11) < weight)], output >> 11)
+        return bisect_right(self.sums[k + ((knot >> 11) < weight)], output >> 11)

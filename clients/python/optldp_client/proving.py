@@ -89,8 +89,9 @@ def _made(
 ) -> Table:
     low, high = map(tuple, outputs)
     top = tuple(nextafter(end, -inf) if start < end else end for start, end in zip(low, high, strict=True))
+    cells = tails is None and low != high
     return Table(
-        document["units"], epsilon, tuple(knots), low, high, document["checksum"], sums, top, refuges, tails
+        document["units"], epsilon, tuple(knots), low, high, document["checksum"], sums, top, refuges, tails, cells
     )  # fmt: skip
 
 

@@ -76,6 +76,13 @@ def checksum_of(document: dict[str, Any]) -> str:
         refuse("text must be Unicode, got half a surrogate pair")
 
 
+def inside(name: str, value: Any) -> dict[str, Any]:
+    """Return a mechanism that is a member of another, and so has no checksum, with the one that it would have."""
+    document = as_object(name, value)
+    need("checksum" not in document, f"{name} must have no checksum, as it is inside another mechanism")
+    return document | {"checksum": checksum_of(document)}
+
+
 def _encoded(value: Any) -> bytes:
     if isinstance(value, dict):
         members = sorted((key.encode(), element) for key, element in value.items())

@@ -9,7 +9,7 @@ from typing import Any
 from .category_proving import categories_of
 from .over_time import Mechanism, Memoised, Panel, Way
 from .proving import checked_epsilon, exact_table
-from .reading import as_object, as_text, as_wholes, checksum_of, need, parse, refuse, require_checksum
+from .reading import as_object, as_text, as_wholes, inside, need, parse, refuse, require_checksum
 
 MOST_PERIODS = 100_000
 SHARED = ("format", "kind", "mechanism", "periods", "epsilon", "checksum")
@@ -44,11 +44,8 @@ def read_way(text: str) -> Way:
 
 
 def _mechanism(value: Any) -> Mechanism:
-    """A mechanism inside another has no checksum of its own."""
-    nested = as_object("the mechanism", value)
-    need("checksum" not in nested, "a mechanism inside another must have no checksum")
-    signed = nested | {"checksum": checksum_of(nested)}
-    return exact_table(signed) if nested.get("format") == "optldp-table/2" else categories_of(signed)
+    document = inside("the mechanism", value)
+    return exact_table(document) if document.get("format") == "optldp-table/2" else categories_of(document)
 
 
 def _whole(document: dict[str, Any], name: str, least: int, most: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from ....estimators.reading.columns import SkippedRows
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from .options import EstimateOptions
 
 USELESS = (
-    "--of", "--plot", "--top", "--key", "--cells", "--between", "--above", "--winsorise", "--raw", "--keep-first",
-    "--allow-disjoint", "--rounds", "--prior", "--level-column", "--attribute",
+    "--of", "--plot", "--top", "--cells", "--between", "--above", "--winsorise", "--raw", "--keep-first",
+    "--allow-disjoint", "--prior", "--level-column", "--attribute",
 )  # fmt: skip
 """Options that are for one table at a time, or for tables of numbers."""
 
@@ -30,6 +31,7 @@ def estimate_versions(services: Sequence[Service], asked: EstimateOptions) -> Fo
 
     asked.refuse("for one table of categories, or for tables of numbers", *USELESS)
     asked.chosen(METHOD)
+    _refuse_same_users(services, asked)
     kinds: list[Categories] = [_of_categories(service) for service in services]
     counts, told = _counted(kinds, services, asked)
     parts = [estimate_frequencies(each, target=asked.target) for each in counts]
@@ -50,6 +52,27 @@ def estimate_versions(services: Sequence[Service], asked: EstimateOptions) -> Fo
     said = [f"{kind.identifier()} ({part.n:,} users)" for kind, part in zip(kinds, parts, strict=True)]
     tested = [one for kind, each in zip(kinds, counts, strict=True) for one in kind.to_test(each)]
     return replace(table, facts=table.facts | told, said=table.facts | {"versions": said} | told, counts=tested)
+
+
+def _refuse_same_users(services: Sequence[Service], asked: EstimateOptions) -> None:
+    """Refuse users in two versions, as far as --key tells: the draw of people would be counted once for each."""
+    from ....estimators.reading.columns.keyed import common_keys
+
+    if asked.rounds:
+        raise InputError(
+            "--rounds is for numbers: versions of categories have intervals for users of their own, not for the same "
+            "in each; estimate each by itself"
+        )
+    if asked.counts:
+        asked.refuse("for reports, of which counts name no users", "--key")
+    if asked.key is None:
+        return
+    for first, second in combinations([service.reports for service in services], 2):
+        if first.resolve() != second.resolve() and (many := common_keys(first, second, asked.key)):
+            raise InputError(
+                f"versions of categories must have users of their own, got {many:,} in both {first.name!r} and "
+                f"{second.name!r}: estimate each by itself"
+            )
 
 
 def _of_categories(service: Service) -> Categories:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from ....estimators import ReportCounts
     from ....estimators.assumptions.base import Assumption
+    from ...priors.prior import Prior
 
 EXEMPT = Option("exempt", float, "share of people that it need not hold for")
 
@@ -103,15 +104,55 @@ def assumptions_of(
         name, told = asked_for(text, ASSUMPTIONS, "--assume")
         if earlier is not None and measured_on is not None and name in NEAR_PRIOR:
             need = exempt_needed(_made(name, told | {"exempt": 0.0}, mixed(earlier[1])), knots, earlier[0])
-            lines.append(
-                f"note: for {name}={told.get('rate', told.get('factor')):g} between {measured_on[1].name!r} and "
-                f"{measured_on[0].name!r}, {100 * need:.2g}% of people had to be exempt, chance included"
-            )
+            between = f"between {measured_on[1].name!r} and {measured_on[0].name!r}"
+            lines.append(exempt_note(f"{name}={told.get('rate', told.get('factor')):g}", need, between))
             told = {"exempt": need} | told
         found.append(_made(name, told, prior))
     if prior is not None:
         _require_met(found, prior)
     return found, lines
+
+
+def exempt_from(texts: Sequence[str], held: Prior, near: Prior | None) -> dict[str, float]:
+    """Return the share of people who must be exempt from each of what `--assume` says, for values to meet it.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        As `--assume` has them; a share of exempt people that they name does not count.
+    held : Prior
+        Of the values.
+    near : Prior, optional
+        What they may be near, on the same knots.
+
+    Raises
+    ------
+    InputError
+        An assumption that there is not, or that lacks its prior or a number.
+
+    Example
+    -------
+    >>> from optldp import Prior
+    >>> year, last = Prior.on_knots([0, 1], [2, 3], source="public"), Prior.even([0, 1])
+    >>> round(exempt_from(["monotone=0"], year, last)["monotone=0"], 6)
+    0.1
+    """
+    from ....estimators.assumptions.needed import exempt_needed
+
+    mixed = None if near is None else near.mixed(UNIFORM_SHARE)
+    made = [_made(*asked_for(text, ASSUMPTIONS, "--assume"), mixed) for text in texts]
+    return {one.name: exempt_needed(one, held.knots, held.weights) for one in made}
+
+
+def exempt_note(name: str, share: float, between: str) -> str:
+    """Say how many people had to be exempt.
+
+    Example
+    -------
+    >>> exempt_note("shape=1.1", 0.023, "between the table's prior and these values")
+    "note: for shape=1.1 between the table's prior and these values, 2.3% of people had to be exempt, chance included"
+    """
+    return f"note: for {name} {between}, {100 * share:.2g}% of people had to be exempt, chance included"
 
 
 def _made(name: str, told: dict[str, Any], prior: Any) -> Assumption:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from ....mechanisms.errors import InputError
+from .assumed import ASSUMPTIONS
 from .shared import CONFIDENCE, Clip, Confidence, DropMissing, Json, Options, PriorFile, Table, people
 
 
@@ -26,6 +27,15 @@ class EvaluateOptions(Options):
     ] = None
     prior_file: PriorFile = None
     users: Annotated[int | None, people("Users who will report, for the errors of estimates.")] = None
+    assume: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--assume",
+            metavar=f"<{'|'.join(ASSUMPTIONS)}>",
+            help="Say how many people must be exempt from it, as --assume of estimate has it, for these values to meet "
+            "it near the table's prior. Example: --assume shape=1.1",
+        ),
+    ] = None
     confidence: Confidence = CONFIDENCE
     clip: Clip = False
     drop_missing: DropMissing = False

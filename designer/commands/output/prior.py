@@ -40,6 +40,7 @@ def read_prior(
     """Read the prior from whichever of the two was given, and what there is to say of it once all went well."""
     from ....estimators.reading.columns.number_cells import column_units, read_column, read_pairs
     from ....estimators.reading.formats.axis import in_units
+    from ...priors.checks import MOST_OWN_KNOTS
     from ...priors.prior import DEFAULT_KNOTS, Prior
 
     require_one_source(data, column, prior_file)
@@ -52,7 +53,13 @@ def read_prior(
         held = weights != 0  # what has no weight may lie anywhere
         values[held] = within_range(values[held], domain, clip, notes, str(prior_file), units)
         _require_width(values, domain, str(prior_file))
-        return Prior.from_pairs(values, weights, knots=knots, domain=domain, source=source, units=units), notes
+        made = Prior.from_pairs(values, weights, knots=knots, domain=domain, source=source, units=units)
+        if knots is None and (count := len(set(values.tolist()))) > MOST_OWN_KNOTS:
+            notes.append(
+                f"note: {prior_file} has {count:,} values, and knots are at most {MOST_OWN_KNOTS} of them: the prior "
+                "is rounded to fewer knots at equal steps, whose number is told below; --knots N chooses it"
+            )
+        return made, notes
     assert data is not None
     assert column is not None
     found = column_units(data, column)

@@ -26,7 +26,9 @@ from ...objectives.losses.loss import Loss
 from ...objectives.losses.named import LOSSES
 from ...planning.people import MeanWithin, mean_within
 from ...priors.categorical import CategoricalPrior
+from ...priors.prior import Prior
 from ..handlers.kind import Part
+from ..options.assumed import NEAR_PRIOR, exempt_from, exempt_note
 from ..output.output import solver_progress
 from ..output.prior import read_categorical_prior, read_prior, require_one_source
 
@@ -56,7 +58,7 @@ def _of_categories(
     mechanism: CategoricalMechanism, part: Part, asked: EvaluateOptions, notes: list[str]
 ) -> tuple[dict[str, Any], Within]:
     """Squared errors of all frequencies, times n, on average over the values; with users, of each frequency."""
-    asked.refuse("of no use to categories", "--clip")
+    asked.refuse("of no use to categories", "--clip", "--assume")
     prior, objective = _labels_prior(mechanism, asked), Frequencies()
     many = len(prior.categories) > objective.most_categories
     new = None
@@ -83,7 +85,7 @@ def _of_table(
     """Of places and promises of pairs the loss of one report; else as of other categories."""
     if mechanism.outputs is None and isinstance(mechanism.promise, Pure):
         return _of_categories(mechanism, part, asked, notes)
-    asked.refuse("of no use to categories", "--clip")
+    asked.refuse("of no use to categories", "--clip", "--assume")
     return _of_loss(mechanism, asked), {}
 
 
@@ -151,11 +153,30 @@ def _of_numbers(
         "expected_variance_of_new_design": new,
         "ratio_to_new_design": old / new,
     }
+    facts |= _exempt(mechanism, prior, asked, notes)
     if asked.users is None:
         return facts, {}
     reporting, sure = max(int(asked.users * part.share), 1), asked.confidence
     facts["mean_within_of_new_design"] = mean_within(reporting, new, None, confidence=sure).within
     return facts, {"": mean_within(reporting, old, None, confidence=sure, under=THESE)}
+
+
+def _exempt(
+    mechanism: TabulatedMechanism | FloorForm, prior: Prior, asked: EvaluateOptions, notes: list[str]
+) -> dict[str, Any]:
+    """How many people the values exempt from what is assumed; in words a note, and a fact for JSON."""
+    if not asked.assume:
+        return {}
+    made_for = mechanism.prior
+    if made_for is None and any(text.startswith(NEAR_PRIOR) for text in asked.assume):
+        raise InputError(
+            f"evaluate --assume {asked.assume[0]} is near the prior that {str(asked.table)!r} carries, got none: take "
+            "a table that carries its prior"
+        )
+    near = None if made_for is None else Prior.on_knots(mechanism.knots, made_for.weights, source="public")
+    found = exempt_from(asked.assume, prior, near)
+    notes += [exempt_note(name, share, "between the table's prior and these values") for name, share in found.items()]
+    return {"exempt_needed": found} if asked.as_json else {}
 
 
 @singledispatch

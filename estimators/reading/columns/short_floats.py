@@ -25,4 +25,4 @@ def require_doubles_in(path: FilePath, column: str) -> None:
     except UNREADABLE_FILE as error:
         raise unreadable(path, error) from None
     if "FLOAT" in kinds:
-        raise short_floats("FLOAT, of 32 bits,")
+        raise short_floats("FLOAT of 32 bits")

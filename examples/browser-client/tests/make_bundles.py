@@ -218,6 +218,9 @@ def main(folder: Path) -> None:
         "levels of attributes",
         "pairs",
         "levels of pairs",
+        "levels of numbers",
+        "levels told by sets",
+        "attributes",
     )
     documents = {
         name: json.loads((folder / each["file"]).read_text()) for name, each in said.items() if name.startswith(small)

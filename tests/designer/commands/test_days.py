@@ -78,10 +78,24 @@ def test_two_versions_of_categories_are_estimated_together_from_reports_and_from
     assert [each["n"] for each in found["versions"]] == [300, 500]
     alike = facts(optldp(*files, "--alike", "--json"))
     assert sum(alike["std_error"]) < sum(found["std_error"])
-    for words, says in ((("--rounds",), "--rounds is for one table"), (("--method", "mr"), "one of unbiased")):
+    for words, says in ((("--rounds",), "--rounds is for numbers"), (("--method", "mr"), "one of unbiased")):
         done = optldp(*files, *words)
         assert done.exit_code == 2
         assert says in done.stderr
+
+
+def test_versions_of_categories_whose_users_are_the_same_are_refused_where_a_key_tells(optldp):
+    reports = {"a": ("ann", "bo"), "b": ("cy", "dan"), "c": ("dan", "ann")}
+    for number, (name, users) in enumerate(reports.items()):
+        save_bundle(categorical_grr(["cook", "nurse"], 1.0 + number), f"{name}.json")
+        Path(f"{name}.csv").write_text("id,report\n" + "".join(f"{user},{i}\n" for i, user in enumerate(users)))
+    versions = {name: (f"{name}.json", f"{name}.csv") for name in reports}
+    found = facts(optldp("estimate", *versions["a"], *versions["b"], "--key", "id", "--json"))
+    assert found["n"] == 4
+    for name, other in ("ac", "bc"):
+        done = optldp("estimate", *versions[name], *versions[other], "--key", "id")
+        assert done.exit_code == 2
+        assert f"got 1 in both '{name}.csv' and 'c.csv': estimate each by itself" in done.stderr
 
 
 def test_monitor_finds_nothing_wrong_and_then_what_is(optldp, days):

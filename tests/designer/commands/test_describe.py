@@ -126,3 +126,15 @@ class TestClip:
         )
         assert optldp(*words).exit_code == 2
         assert json.loads(optldp(*words, "--clip", "--json").stdout)["clipped"] == 1
+
+
+def test_how_many_people_an_assumption_must_exempt_is_told(optldp, refusal):
+    Path("now.csv").write_text("v\n" + "0\n1\n2\n2\n3\n" * 20)
+    Path("last.csv").write_text("value,weight\n0,1\n1,1\n2,1\n3,1\n")
+    words = ("describe", "now.csv", "--column", "v")
+    told = json.loads(optldp(*words, "--assume", "trust=1.2", "--prior", "last.csv", "--json").stdout)
+    assert told["exempt_needed"] == {"trust=1.2": pytest.approx(0.1)}
+    assert "note: for monotone=0 of these values, 12% of people had" in optldp(*words, "--assume", "monotone=0").stderr
+    assert "--assume trust needs the prior that it is near" in refusal(*words, "--assume", "trust=2")
+    assert "--prior is for --assume" in refusal(*words, "--prior", "last.csv")
+    assert "--assume is of one column" in refusal(*words[:2], "--assume", "monotone=0")

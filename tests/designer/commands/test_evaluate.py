@@ -65,3 +65,15 @@ def test_categories_are_judged_by_the_error_of_their_frequencies(optldp, refusal
     assert told["frequency_error"] == pytest.approx(np.sqrt(told["expected_squared_error"] / 300))
     Path("later.csv").write_text("value,weight\nz,6\na,1\n")
     assert "'z'" in refusal(*words)
+
+
+@pytest.mark.slow
+def test_how_many_people_of_new_values_an_assumption_must_exempt_is_told(optldp, refusal):
+    Path("last.csv").write_text("value,weight\n0,1\n1,1\n2,1\n3,1\n")
+    optldp("design", "--prior", "last.csv", "--public", "--knots", 4, "--epsilon", 1, "--out", "m.json")
+    Path("now.csv").write_text("v\n" + "0\n1\n2\n2\n3\n" * 20)
+    words = ("evaluate", "m.json", "--on", "now.csv", "--column", "v", "--assume", "trust=1.2")
+    assert json.loads(optldp(*words, "--json").stdout)["exempt_needed"] == {"trust=1.2": pytest.approx(0.1, abs=1e-3)}
+    assert "10% of people had to be exempt" in optldp(*words).stderr
+    optldp("design", "--prior", "last.csv", "--public", "--epsilon", 1, "--omit-prior", "--out", "m.json", "--force")
+    assert "is near the prior that 'm.json' carries, got none" in refusal(*words)

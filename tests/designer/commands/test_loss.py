@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from optldp import load_table
+from optldp.designer.commands.output.prior import read_prior
 from optldp.designer.privacies import carries_budgets
 from optldp.mechanisms import Metric, verify
 from optldp.mechanisms.promise.members import written
@@ -180,3 +181,12 @@ def test_at_most_so_many_outputs(optldp, prior, tmp_path, limit):
 )
 def test_limits_that_make_no_sense_are_refused(refusal, prior, more, said):
     assert said in refusal(*asked(prior, *more))
+
+
+@pytest.mark.parametrize(("count", "notes", "knots"), [(401, 0, 401), (402, 1, 101)])
+def test_a_prior_of_more_values_than_knots_says_that_it_is_rounded(tmp_path, count, notes, knots):
+    """A table for the loss of 100,000 values is one for fewer knots, and nobody should have to guess."""
+    (tmp_path / "p.csv").write_text("value,weight\n" + "".join(f"{i},1\n" for i in range(count)))
+    prior, told = read_prior(None, None, None, tmp_path / "p.csv", None, True, False, "")
+    assert (prior.knots.size, len(told)) == (knots, notes)
+    assert all("p.csv has 402 values, and knots are at most 401 of them" in each for each in told)

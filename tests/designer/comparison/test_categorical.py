@@ -87,7 +87,7 @@ def test_no_oracle_beats_the_design(size, epsilon, seed):
 
 @pytest.mark.nightly
 def test_a_design_gains_little_beside_sets_and_nothing_where_all_are_as_frequent():
-    """The numbers of docs/categories.md: errors of the oracles over that of the design, sixteen categories."""
+    """The numbers of docs/theory/categories.md: errors of the oracles over that of the design, sixteen categories."""
     errors = {
         ("even", 0.5): {"grr": 2.802, "oue": 1.147, "olh": 1.070, "subset": 1.000},
         ("even", 1.0): {"grr": 1.920, "oue": 1.172, "olh": 1.000, "subset": 1.000},

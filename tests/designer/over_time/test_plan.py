@@ -1,4 +1,4 @@
-"""Plans over time: the cells of the table of docs/asking-again.md, and which way is chosen."""
+"""Plans over time: the cells of the table of docs/theory/asking-again.md, and which way is chosen."""
 
 # pyright: reportOperatorIssue=false, reportOptionalOperand=false
 

@@ -85,11 +85,24 @@ def test_no_rows_are_no_reports(secret):
     assert perturb_partition(empty, TABLE, secret, column="x", key="user").shape == (0, 3)
 
 
+@pytest.mark.parametrize("made", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "arrow"])
+def test_reports_of_a_day_have_ids_which_a_task_that_is_run_again_gives_again(secret, made):
+    task = partial(perturb_partition, mechanism=TABLE, secret=secret, column="x", key="user", day="2026-05-01")
+    first, again, none = (pl.DataFrame(task(made(PEOPLE))[:rows]) for rows in (30, 30, 0))
+    assert first.equals(again)
+    assert first.columns == none.columns == ["user", "output", "table", "day", "report_id"]
+    assert set(first["day"]) == {"2026-05-01"}
+    ids = KeyedReports(TABLE, read_secret(secret), column="x").report_ids(PEOPLE["user"])
+    assert first["report_id"].to_list() == ids
+
+
 @pytest.mark.parametrize(
     ("change", "options", "says"),
     [
         ({}, {"column": "y"}, "column 'y' of a part must exist: it has 'user', 'x'"),
         ({}, {"key": "x"}, "the key must be another column"),
+        ({}, {"day": "2026-02-30"}, "a day must be written as 2026-05-01"),
+        ({}, {"day": "2026-05-01", "key": "report_id"}, "a part must exist"),
         ({"x": [None] * 30}, {}, "got 30 missing in a part"),
         ({"x": [2.0] * 30}, {}, "got 30 of 30 outside"),
         ({"user": [None] * 30}, {}, "got NoneType in row 1"),

@@ -143,7 +143,7 @@ def test_at_a_budget_of_its_own_it_errs_as_little_as_can_be(q):
     ],
 )
 def test_the_table_of_the_page_is_that_of_the_closed_forms(size, rows):
-    """docs/categories.md: errors over subset selection's, of which none errs less, and bits; at 0.5, 1, 2 and 4."""
+    """docs/theory/categories.md: errors over subset selection's, of which none errs less, and bits."""
     for epsilon, row in zip((0.5, 1.0, 2.0, 4.0), rows, strict=True):
         mine, hashing = projective_geometry(range(size), epsilon), local_hashing(range(size), epsilon)
         least = oracle_error(subset_selection(range(size), epsilon))

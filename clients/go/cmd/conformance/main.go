@@ -11,6 +11,7 @@ import (
 	"log"
 	"os"
 	"strconv"
+	"strings"
 
 	"optldp.example/optldp"
 )
@@ -43,22 +44,48 @@ func (s *script) Read(to []byte) (int, error) {
 	return len(to), nil
 }
 
-// read returns what draws a report of a value. Bundles but the floor form are categories'.
+// read returns what draws a report of a value.
 func read(document string) (func(value any) (any, error), error) {
 	var file struct{ Format, Kind any }
 	_ = json.Unmarshal([]byte(document), &file) // what is no JSON is refused as a table
-	if file.Format == "optldp-bundle/1" && file.Kind != "floor" {
-		made, err := optldp.ReadCategories([]byte(document))
-		if err != nil {
-			return nil, err
+	kind, _ := file.Kind.(string)
+	pairs, numbers, levels := strings.HasPrefix(kind, "key-value-"), kind == "attributes", strings.HasPrefix(kind, "personalised")
+	switch {
+	case file.Format != "optldp-bundle/1" || kind == "floor":
+		made, err := optldp.ReadTable([]byte(document))
+		return func(value any) (any, error) { return made.Report(value.(float64)) }, err
+	case pairs || numbers || levels:
+		made, err := optldp.ReadCombined([]byte(document))
+		return func(value any) (any, error) {
+			cells, err := made.Cells(given(value, levels))
+			return strings.Join(cells, ","), err
+		}, err
+	}
+	made, err := optldp.ReadCategories([]byte(document))
+	return func(value any) (any, error) { return made.Report(value.(string)) }, err
+}
+
+// given is a value of JSON as ReadCombined's mechanism takes it.
+func given(value any, level bool) any {
+	list, is := value.([]any)
+	if level {
+		return optldp.AtLevel{Value: given(list[0], false), Level: int(list[1].(float64))}
+	}
+	if !is {
+		return value
+	}
+	pairs, numbers := []optldp.Pair{}, []float64{}
+	for _, each := range list {
+		if pair, is := each.([]any); is {
+			pairs = append(pairs, optldp.Pair{Key: pair[0].(string), Value: pair[1].(float64)})
+		} else {
+			numbers = append(numbers, each.(float64))
 		}
-		return func(value any) (any, error) { return made.Report(value.(string)) }, nil
 	}
-	made, err := optldp.ReadTable([]byte(document))
-	if err != nil {
-		return nil, err
+	if len(numbers) > 0 {
+		return numbers
 	}
-	return func(value any) (any, error) { return made.Report(value.(float64)) }, nil
+	return pairs
 }
 
 func answer(asked question) (any, error) {

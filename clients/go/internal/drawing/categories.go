@@ -2,13 +2,22 @@ package drawing
 
 import (
 	"encoding/hex"
+	"math"
 	"sort"
 	"strconv"
 )
 
 // Oracle draws a report of a category's number, as a file holds it.
 type Oracle interface {
-	Draw(code int) (string, error)
+	Draw(code int, words *Words) string
+	Words() int // how many a draw takes, but for those drawn again
+	Law() Law
+}
+
+// Law is what reports of several levels must have in common, and how many there are; of more than anybody lists, about.
+type Law struct {
+	Alike int
+	Many  float64
 }
 
 // Table has whole outputs.
@@ -17,16 +26,17 @@ type Table struct {
 	Rows    Rows
 }
 
+// Words is how many a draw takes.
+func (t *Table) Words() int { return 1 }
+
+// Law of the reports.
+func (t *Table) Law() Law { return Law{t.Outputs, float64(t.Outputs)} }
+
 // Draw returns the output's number.
-func (t *Table) Draw(code int) (string, error) {
-	words, err := drawn(1)
-	if err != nil {
-		return "", err
-	}
-	defer words.erase()
+func (t *Table) Draw(code int, words *Words) string {
 	word := words.next() >> 11
 	j := sort.Search(t.Outputs-1, func(j int) bool { return t.Rows.Until(code, j) > word })
-	return strconv.Itoa(j), nil
+	return strconv.Itoa(j)
 }
 
 // Unary has a bit for each category: one with probability Own / 2^53 at the own place and Other / 2^53 elsewhere.
@@ -35,13 +45,14 @@ type Unary struct {
 	Own, Other uint64
 }
 
+// Words is how many a draw takes.
+func (u *Unary) Words() int { return u.Size }
+
+// Law of the reports.
+func (u *Unary) Law() Law { return Law{0, math.Ldexp(1, u.Size)} }
+
 // Draw returns the bits in hexadecimal.
-func (u *Unary) Draw(code int) (string, error) {
-	words, err := drawn(u.Size)
-	if err != nil {
-		return "", err
-	}
-	defer words.erase()
+func (u *Unary) Draw(code int, words *Words) string {
 	bits := newBits(u.Size)
 	for k := 0; k < u.Size; k++ {
 		odds := u.Other
@@ -52,7 +63,7 @@ func (u *Unary) Draw(code int) (string, error) {
 			bits.set(k)
 		}
 	}
-	return bits.text(), nil
+	return bits.text()
 }
 
 // Subset has sets of Chosen categories, which hold the own one with probability Own / 2^53.
@@ -61,18 +72,16 @@ type Subset struct {
 	Own          uint64
 }
 
+// Words is how many a draw takes.
+func (s *Subset) Words() int { return 1 + s.Chosen }
+
+// Law of the reports.
+func (s *Subset) Law() Law { return Law{s.Chosen, sets(s.Size, s.Chosen)} }
+
 // Draw returns the set as bits in hexadecimal.
-func (s *Subset) Draw(code int) (string, error) {
-	words, err := drawn(1 + s.Chosen)
-	if err != nil {
-		return "", err
-	}
-	defer words.erase()
+func (s *Subset) Draw(code int, words *Words) string {
 	held := words.next()>>11 < s.Own
-	others, err := choices(s.Size-1, s.Chosen, words) // counted on from the one after the own
-	if err != nil {
-		return "", err
-	}
+	others := choices(s.Size-1, s.Chosen, words) // counted on from the one after the own
 	if held {
 		others[s.Chosen-1] = s.Size - 1
 	}
@@ -80,11 +89,11 @@ func (s *Subset) Draw(code int) (string, error) {
 	for _, other := range others {
 		bits.set((code + 1 + other) % s.Size)
 	}
-	return bits.text(), nil
+	return bits.text()
 }
 
 // choices are some of many, all different, all orders alike: the first steps of a Fisher-Yates shuffle.
-func choices(many, chosen int, words *words) ([]int, error) {
+func choices(many, chosen int, words *Words) []int {
 	moved := map[int]int{} // what stands where the shuffle has been, so that nothing else is written down
 	at := func(place int) int {
 		if other, is := moved[place]; is {
@@ -94,15 +103,11 @@ func choices(many, chosen int, words *words) ([]int, error) {
 	}
 	made := make([]int, chosen)
 	for i := range made {
-		further, err := words.below(uint64(many - i))
-		if err != nil {
-			return nil, err
-		}
-		other := i + int(further)
+		other := i + int(words.below(uint64(many-i)))
 		made[i] = at(other)
 		moved[other] = at(i)
 	}
-	return made, nil
+	return made
 }
 
 // Hash has a seed, and the hash under it with probability Own / 2^53, each other value with Other / 2^53.
@@ -112,20 +117,23 @@ type Hash struct {
 	Own, Other uint64
 }
 
+// Words is how many a draw takes.
+func (h *Hash) Words() int { return 2 }
+
+// Law of the reports.
+func (h *Hash) Law() Law {
+	return Law{int(h.Field.Size()), float64(h.Field.Points(h.Digits)) * float64(h.Field.Size())}
+}
+
 // Draw returns seed * g + value.
-func (h *Hash) Draw(code int) (string, error) {
-	words, err := drawn(2)
-	if err != nil {
-		return "", err
-	}
-	defer words.erase()
+func (h *Hash) Draw(code int, words *Words) string {
 	g := h.Field.Size()
 	seed := words.next() % h.Field.Points(h.Digits)
 	value, word := h.Field.hashed(seed, code, h.Digits), words.next()>>11
 	if word >= h.Own {
 		value += 1 + (word-h.Own)/h.Other
 	}
-	return strconv.FormatUint(seed*g+value%g, 10), nil
+	return strconv.FormatUint(seed*g+value%g, 10)
 }
 
 // Geometry has points of Length entries: with probability Own / 2^53 one that supports the category, else one that does not.
@@ -135,23 +143,18 @@ type Geometry struct {
 	Own    uint64
 }
 
+// Words is how many a draw takes.
+func (g *Geometry) Words() int { return 3 }
+
+// Law of the reports.
+func (g *Geometry) Law() Law { return Law{int(g.Field.Size()), float64(g.Field.Points(g.Length))} }
+
 // Draw returns the point's number.
-func (g *Geometry) Draw(code int) (string, error) {
-	words, err := drawn(3)
-	if err != nil {
-		return "", err
-	}
-	defer words.erase()
+func (g *Geometry) Draw(code int, words *Words) string {
 	f, supporting := g.Field, g.Field.Points(g.Length-1)
 	supported := words.next()>>11 < g.Own
-	on, err := words.below(supporting)
-	if err != nil {
-		return "", err
-	}
-	off, err := words.below(f.Points(g.Length) - supporting)
-	if err != nil {
-		return "", err
-	}
+	on := words.below(supporting)
+	off := words.below(f.Points(g.Length) - supporting)
 	own, rest, wanted := f.point(uint64(code), g.Length), f.point(on, g.Length-1), uint64(0)
 	if !supported {
 		wanted = 1
@@ -166,7 +169,7 @@ func (g *Geometry) Draw(code int) (string, error) {
 	}
 	vector := append(append(append([]uint64{}, rest[:first]...), 0), rest[first:]...)
 	vector[first] = f.solve(func(entry uint64) bool { return f.sum(f.inner(own, vector), entry) == wanted })
-	return strconv.FormatUint(f.number(vector), 10), nil
+	return strconv.FormatUint(f.number(vector), 10)
 }
 
 // bits are one for each category, the first the highest of the first byte.

@@ -61,41 +61,37 @@ type Numbers struct {
 
 // Index draws the number of an output.
 func (n *Numbers) Index(value float64) (int, error) {
-	if !n.takes(value) {
+	if !n.Takes(value) {
 		return 0, ErrValue
 	}
-	words, err := drawn(2)
-	if err != nil {
-		return 0, err
-	}
-	defer words.erase()
-	return n.output(value, words), nil
+	return Drawn(2, func(words *Words) int { return n.output(value, words) })
 }
 
 // Report draws a report.
 func (n *Numbers) Report(value float64) (float64, error) {
-	if !n.takes(value) {
+	if !n.Takes(value) {
 		return 0, ErrValue
 	}
 	many := 3
 	if n.Tails != nil {
 		many = 2 + len(n.Tails.Odds)
 	}
-	words, err := drawn(many)
-	if err != nil {
-		return 0, err
-	}
-	defer words.erase()
-	return n.inside(n.output(value, words), words), nil
+	return Drawn(many, func(words *Words) float64 { return n.Draw(value, words) })
 }
 
-func (n *Numbers) takes(value float64) bool { // not NaN
+// Takes says whether a value is of the domain; NaN is not.
+func (n *Numbers) Takes(value float64) bool {
 	return value >= n.Knots[0] && value <= n.Knots[len(n.Knots)-1]
+}
+
+// Draw returns a report of a value that it takes.
+func (n *Numbers) Draw(value float64, words *Words) float64 {
+	return n.inside(n.output(value, words), words)
 }
 
 // output draws the knot, then the output. Conversions keep processors from fusing products and sums, which would round
 // otherwise than the format has it.
-func (n *Numbers) output(value float64, words *words) int {
+func (n *Numbers) output(value float64, words *Words) int {
 	k := sort.Search(len(n.Knots)-2, func(i int) bool { return n.Knots[i+1] > value })
 	share := float64(value-n.Knots[k]) / float64(n.Knots[k+1]-n.Knots[k])
 	weight := uint64(math.RoundToEven(share * whole))
@@ -107,7 +103,7 @@ func (n *Numbers) output(value float64, words *words) int {
 	return sort.Search(len(n.Low)-1, func(j int) bool { return n.Rows.Until(row, j) > word })
 }
 
-func (n *Numbers) inside(j int, words *words) float64 {
+func (n *Numbers) inside(j int, words *Words) float64 {
 	low, high := n.Low[j], n.High[j]
 	if low == high {
 		return low

@@ -15,48 +15,59 @@ var ErrRandomness = errors.New("the platform's secure generator must give random
 
 const whole = 1 << 53 // the denominator of all probabilities
 
-// words are random whole numbers of 64 bits, which are asked for together and used in their order.
-type words struct {
+// Words are random whole numbers of 64 bits, used in their order. Once the generator has failed they are zero, and Drawn
+// returns no report.
+type Words struct {
 	left, all []byte
+	failed    bool
 }
 
-// drawn asks the platform's secure generator for so many words.
-func drawn(many int) (*words, error) {
-	bytes := make([]byte, 8*many)
-	if _, err := io.ReadFull(rand.Reader, bytes); err != nil {
-		erase(bytes)
-		return nil, ErrRandomness
+// Drawn asks the platform's secure generator for so many words, and for more where a draw takes more.
+func Drawn[T any](many int, draw func(words *Words) T) (made T, err error) {
+	words := &Words{}
+	defer func() { erase(words.all) }()
+	if words.fill(many); !words.failed {
+		drawn := draw(words)
+		if !words.failed {
+			return drawn, nil
+		}
 	}
-	return &words{bytes, bytes}, nil
+	return made, ErrRandomness
 }
 
-// next is the next word; there must be one left.
-func (w *words) next() uint64 {
+func (w *Words) fill(many int) {
+	erase(w.all) // what could undo the noise of a report
+	w.all = make([]byte, 8*many)
+	w.left = w.all
+	if _, err := io.ReadFull(rand.Reader, w.all); err != nil {
+		erase(w.all)
+		w.failed = true
+	}
+}
+
+func (w *Words) next() uint64 {
+	if w.failed {
+		return 0
+	}
+	if len(w.left) == 0 {
+		if w.fill(1); w.failed {
+			return 0
+		}
+	}
 	word := binary.LittleEndian.Uint64(w.left)
 	w.left = w.left[8:]
 	return word
 }
 
 // below is a whole number below a bound; words that would favour some are drawn again.
-func (w *words) below(bound uint64) (uint64, error) {
+func (w *Words) below(bound uint64) uint64 {
 	rest := -bound % bound // 2^64 modulo the bound
 	for {
-		if len(w.left) == 0 {
-			more, err := drawn(1)
-			if err != nil {
-				return 0, err
-			}
-			w.erase()
-			*w = *more
-		}
 		if word := w.next(); rest == 0 || word < -rest {
-			return word % bound, nil
+			return word % bound
 		}
 	}
 }
-
-// erase clears what could undo the noise of a report.
-func (w *words) erase() { erase(w.all) }
 
 func erase(bytes []byte) {
 	for i := range bytes {

@@ -1,6 +1,6 @@
 //! Answers the vectors of clients/conformance, a line of JSON each: `python -m clients.conformance rust`.
 
-use optldp_client::{read_categories, read_table, Categories, NoRandomness, Refused, Stopped, Table, Words};
+use optldp_client::{read_mechanism, Mechanism, NoRandomness, Refused, Stopped, Value, Words};
 use std::io::{BufRead, Write};
 
 #[allow(dead_code, reason = "the client's own reader, of which lines take a part")]
@@ -32,34 +32,59 @@ impl Words for Given {
     }
 }
 
-/// What a document may hold.
-enum Mechanism {
-    Numbers(Table),
-    Names(Categories),
+/// The numbers of a list.
+fn numbers(list: &[Json]) -> Result<Vec<f64>, Stopped> {
+    let number = |each: &Json| if let Json::Number(number, _) = each { Ok(*number) } else { Err(Stopped::NoValue) };
+    list.iter().map(number).collect()
 }
 
-/// Reads a file of either sort: bundles but the floor form are categories'.
-fn read(document: &str) -> Result<Mechanism, Refused> {
-    let file = Json::parse(document).unwrap_or(Json::Null);
-    let says = |key: &str, text: &str| file.member(key).is_some_and(|value| value.is(text));
-    if says("format", "optldp-bundle/1") && !says("kind", "floor") {
-        return read_categories(document).map(Mechanism::Names);
+/// Hands on a value as it stands in a vector; `sort` is a mechanism that takes such values.
+fn with_value<T>(
+    sort: &Mechanism,
+    value: &Json,
+    take: impl FnOnce(&Value) -> Result<T, Stopped>,
+) -> Result<T, Stopped> {
+    match (sort, value) {
+        (Mechanism::Levels(levels), Json::List(list)) => match &list[..] {
+            [inner, Json::Number(_, Some(level))] => {
+                let level = usize::try_from(*level).map_err(|_| Stopped::NoValue)?;
+                with_value_of_level(&levels.levels[0], inner, |inner| take(&Value::AtLevel(inner, level)))
+            }
+            _ => Err(Stopped::NoValue),
+        },
+        _ => with_value_of_level(sort, value, take),
     }
-    read_table(document).map(Mechanism::Numbers)
+}
+
+fn with_value_of_level<T>(
+    sort: &Mechanism,
+    value: &Json,
+    take: impl FnOnce(&Value) -> Result<T, Stopped>,
+) -> Result<T, Stopped> {
+    match (sort, value) {
+        (_, Json::Number(number, _)) => take(&Value::Number(*number)),
+        (_, Json::Text(name)) => take(&Value::Name(name)),
+        (Mechanism::Attributes(_), Json::List(list)) => take(&Value::Numbers(&numbers(list)?)),
+        (_, Json::List(list)) => take(&Value::Pairs(&list.iter().map(pair).collect::<Result<Vec<_>, _>>()?)),
+        _ => Err(Stopped::NoValue),
+    }
+}
+
+fn pair(value: &Json) -> Result<(&str, f64), Stopped> {
+    match items(Some(value)) {
+        [Json::Text(key), Json::Number(number, _)] => Ok((key, *number)),
+        _ => Err(Stopped::NoValue),
+    }
 }
 
 /// Draws a report, as JSON.
 fn report(mechanism: &Mechanism, value: Option<&Json>, mut given: Given) -> Result<String, Stopped> {
-    match (mechanism, value) {
-        (Mechanism::Numbers(table), Some(Json::Number(value, _))) => {
-            table.report(*value, &mut given).map(|report| format!("{report:?}"))
-        }
-        (Mechanism::Names(names), Some(Json::Text(value))) => {
-            names.report(value, &mut given).map(|report| format!("\"{report}\""))
-        }
-        (Mechanism::Numbers(_), _) => Err(Stopped::NotInDomain),
-        (Mechanism::Names(_), _) => Err(Stopped::NoCategory),
+    let value = value.unwrap_or(&Json::Null);
+    if let (Mechanism::Numbers(table), Json::Number(number, _)) = (mechanism, value) {
+        return table.report(*number, &mut given).map(|report| format!("{report:?}"));
     }
+    let cells = with_value(mechanism, value, |value| mechanism.report(value, &mut given))?;
+    Ok(format!("\"{}\"", cells.join(",")))
 }
 
 fn items(value: Option<&Json>) -> &[Json] {
@@ -94,7 +119,7 @@ fn answer(line: &str) -> String {
     let Some(Json::Text(document)) = asked.member("document") else {
         return r#"{"skipped": "a line that this client cannot read"}"#.into();
     };
-    let mechanism = match read(document) {
+    let mechanism = match read_mechanism(document) {
         Ok(mechanism) => mechanism,
         Err(Refused(reason)) => {
             return format!(r#"{{"accepted": false, "reason": "{}"}}"#, reason.replace('"', "\\\""));

@@ -23,19 +23,21 @@ pub fn read_table(text: &str) -> Result<Table, Refused> {
     let document = Json::parse(text)?;
     need(matches!(document, Json::Object(_)), "the file must be an object")?;
     let says = |key: &str, text: &str| document.member(key).is_some_and(|value| value.is(text));
-    if says("format", "optldp-table/2") {
-        return exact_table::read(&document);
-    }
+    let exact = says("format", "optldp-table/2");
     let floor = says("format", "optldp-bundle/1") && says("kind", "floor");
-    need(floor, "a file must be of the format \"optldp-table/2\", or a bundle of kind \"floor\"")?;
-    floor_form::read(&document)
+    need(exact || floor, "a file must be of the format \"optldp-table/2\", or a bundle of kind \"floor\"")?;
+    let (content, identifier) = unsealed(&document)?;
+    if exact {
+        exact_table::read(&content, identifier)
+    } else {
+        floor_form::read(&content, identifier)
+    }
 }
 
 /// What is read of a document whatever its kind.
 pub struct Around {
     pub epsilon: f64,
     pub units: String,
-    pub identifier: String,
     pub knots: Vec<f64>,
     pub unbiased: bool,
 }
@@ -92,19 +94,21 @@ pub fn text(value: &Json) -> Result<&str, Refused> {
     }
 }
 
-/// The mechanism's name in files of reports, by its checksum, which must fit.
-pub fn checked_identifier(document: &Json) -> Result<String, Refused> {
+/// A file without its checksum, which must fit, and the mechanism's name in files of reports. Documents inside it have
+/// no checksum.
+pub fn unsealed(document: &Json) -> Result<(Json, String), Refused> {
     let Json::Object(own) = document else {
         return Err(Refused("the file must be an object"));
     };
     let mut content = own.clone();
     let said = content.remove("checksum");
     let mut bytes = Vec::new();
-    Json::Object(content).encode(&mut bytes);
+    let content = Json::Object(content);
+    content.encode(&mut bytes);
     let digest = sha256(&bytes);
     let fits = said.is_some_and(|said| said.is(&format!("sha256:{digest}")));
     need(fits, "the checksum must fit: the file was altered")?;
-    Ok(format!("t{}", &digest[..12]))
+    Ok((content, format!("t{}", &digest[..12])))
 }
 
 /// A budget, which is from 1e-6 to 16.
@@ -156,7 +160,6 @@ fn need_prior(prior: &Json, knots: usize) -> Result<(), Refused> {
 
 /// Checks what is around the numbers of a table.
 pub fn read(document: &Json) -> Result<Around, Refused> {
-    let identifier = checked_identifier(document)?;
     let member = |key: &str| document.member(key).unwrap_or(&Json::Null); // both formats have these keys
     let epsilon = checked_epsilon(member("epsilon"))?;
     let knots = numbers(member("knots"))?;
@@ -169,7 +172,7 @@ pub fn read(document: &Json) -> Result<Around, Refused> {
     let parameters = checked_provenance(member("provenance"))?;
     need_prior(member("prior"), knots.len())?;
     let unbiased = parameters.member("unbiased") == Some(&Json::Bool(true));
-    Ok(Around { epsilon, units, identifier, knots, unbiased })
+    Ok(Around { epsilon, units, knots, unbiased })
 }
 
 /// Checks the ends of outputs, which must be as many low as high ones.

@@ -1,6 +1,6 @@
 //! Mechanisms for categories (docs/bundle-format.md), and the proof of their ratio.
 
-use crate::around::{checked_epsilon, checked_identifier, checked_provenance, list, members, text, whole};
+use crate::around::{checked_epsilon, checked_provenance, list, members, text, unsealed, whole};
 use crate::exact_table::{need_denominator, proved_sums};
 use crate::json::{need_modest, Json};
 use crate::whole::{exponential_below, Whole};
@@ -52,16 +52,27 @@ const POLYNOMIALS: [(u64, &[u64]); 16] = [
 pub fn read_categories(text: &str) -> Result<Categories, Refused> {
     need_modest(text.as_bytes())?;
     let document = Json::parse(text)?;
+    need_kind(&document)?;
+    let (content, identifier) = unsealed(&document)?;
+    read(&content, identifier)
+}
+
+/// The kind of a document, if it is for categories, and the two members of its own.
+fn need_kind(document: &Json) -> Result<(&'static str, [&'static str; 2]), Refused> {
     let says = |key: &str, text: &str| document.member(key).is_some_and(|value| value.is(text));
     let known = KINDS.iter().find(|(kind, _)| says("format", "optldp-bundle/1") && says("kind", kind));
-    let (kind, own) = known.ok_or(Refused("a file must be a bundle of a kind for categories that this client has"))?;
-    let keys = ["format", "kind", "categories", "epsilon", "provenance", "checksum", own[0], own[1]];
-    let [_, _, categories, epsilon, provenance, _, first, second] = members(&document, keys)?;
-    let identifier = checked_identifier(&document)?;
+    known.copied().ok_or(Refused("a file must be a bundle of a kind for categories that this client has"))
+}
+
+/// Reads a mechanism for categories that is a file, or stands in one.
+pub fn read(document: &Json, identifier: String) -> Result<Categories, Refused> {
+    let (kind, own) = need_kind(document)?;
+    let keys = ["format", "kind", "categories", "epsilon", "provenance", own[0], own[1]];
+    let [_, _, categories, epsilon, provenance, first, second] = members(document, keys)?;
     let labels = labels(categories)?;
     let epsilon = checked_epsilon(epsilon)?;
     checked_provenance(provenance)?;
-    let (oracle, ratio) = match *kind {
+    let (oracle, ratio) = match kind {
         "categorical-table" => {
             need_denominator(first)?;
             let rows = list(second)?;
@@ -74,13 +85,17 @@ pub fn read_categories(text: &str) -> Result<Categories, Refused> {
         "projective-geometry" => geometry(first, second, labels.len())?,
         _ => hash(first, second, labels.len())?,
     };
-    let limit = exponential_below(epsilon);
-    let fits = ratio.1 > 0 && Whole::of(ratio.0).up(128) <= limit.times_long(ratio.1);
-    need(fits, "every ratio must be proved at most e^epsilon")?;
+    prove_ratio(&Whole::of(ratio.0), &Whole::of(ratio.1), epsilon)?;
     Ok(Categories::from_proved(epsilon, identifier, labels.into(), oracle))
 }
 
-fn labels(value: &Json) -> Result<Vec<String>, Refused> {
+/// Proves that a ratio, as a fraction, is at most e^epsilon.
+pub fn prove_ratio(above: &Whole, below: &Whole, epsilon: f64) -> Result<(), Refused> {
+    let fits = !below.is_zero() && above.up(128) <= exponential_below(epsilon).product(below);
+    need(fits, "every ratio must be proved at most e^epsilon")
+}
+
+pub fn labels(value: &Json) -> Result<Vec<String>, Refused> {
     let labels: Vec<&str> = list(value)?.iter().map(text).collect::<Result<_, _>>()?;
     need((2..=MOST_CATEGORIES).contains(&labels.len()), "categories must be 2 to 2^20")?;
     let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
@@ -93,7 +108,7 @@ fn labels(value: &Json) -> Result<Vec<String>, Refused> {
 }
 
 /// A share of 2^53 that is neither none nor all.
-fn share(value: &Json) -> Result<u64, Refused> {
+pub fn share(value: &Json) -> Result<u64, Refused> {
     Ok(whole(value, 1, DENOMINATOR as i64 - 1)? as u64)
 }
 

@@ -7,7 +7,7 @@ use crate::{need, Refused};
 use optldp_drawing::{Law, Parts, Rows, Table, DENOMINATOR, MOST_DIGITS};
 
 const MOST_ENTRIES: usize = 1 << 25;
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 11] = [
     "format",
     "units",
     "epsilon",
@@ -19,12 +19,11 @@ const KEYS: [&str; 12] = [
     "within",
     "provenance",
     "prior",
-    "checksum",
 ];
 
-pub fn read(document: &Json) -> Result<Table, Refused> {
+pub fn read(document: &Json, identifier: String) -> Result<Table, Refused> {
     need(document.member("promise").is_none(), "a table must promise pure epsilon-LDP, got another promise")?;
-    let [_, _, _, _, low, high, denominator, numerators, within, _, _, _] = members(document, KEYS)?;
+    let [_, _, _, _, low, high, denominator, numerators, within, _, _] = members(document, KEYS)?;
     need_denominator(denominator)?;
     let around = around::read(document)?;
     let (low, high) = (ends(low)?, ends(high)?);
@@ -38,7 +37,7 @@ pub fn read(document: &Json) -> Result<Table, Refused> {
     Ok(Table::from_proved(Parts {
         epsilon: around.epsilon,
         units: around.units,
-        identifier: around.identifier,
+        identifier,
         knots: around.knots.into(),
         top: low.iter().zip(&high).map(largest).collect(),
         low: low.into(),

@@ -8,7 +8,7 @@ use optldp_drawing::{Law, Parts, Rows, Table, DENOMINATOR};
 
 const MOST_EDGE: u64 = 1 << 62;
 const WHOLE: i64 = DENOMINATOR as i64;
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 12] = [
     "format",
     "kind",
     "units",
@@ -21,11 +21,10 @@ const KEYS: [&str; 13] = [
     "starts",
     "provenance",
     "prior",
-    "checksum",
 ];
 
-pub fn read(document: &Json) -> Result<Table, Refused> {
-    let [_, _, _, _, ratio, _, step, places, floor, starts, _, _, _] = members(document, KEYS)?;
+pub fn read(document: &Json, identifier: String) -> Result<Table, Refused> {
+    let [_, _, _, _, ratio, _, step, places, floor, starts, _, _] = members(document, KEYS)?;
     let around = around::read(document)?;
     let beyond = beyond_one(ratio, around.epsilon)?;
     let step = number(step)?;
@@ -46,7 +45,7 @@ pub fn read(document: &Json) -> Result<Table, Refused> {
     Ok(Table::from_proved(Parts {
         epsilon: around.epsilon,
         units: around.units,
-        identifier: around.identifier,
+        identifier,
         knots: around.knots.into(),
         low: reports.clone(),
         high: reports.clone(),

@@ -1,5 +1,5 @@
 //! Reads what optldp designed, proves it private, and draws reports by `optldp_drawing`: a table of numbers, its floor
-//! form, or a mechanism for categories.
+//! form, a mechanism for categories, pairs of a key and a number, several numbers, or any of these at levels of privacy.
 //!
 //! ```no_run
 //! let table = optldp_client::read_table(&std::fs::read_to_string("table.json")?)?;
@@ -9,6 +9,7 @@
 
 mod around;
 mod categories;
+mod combined;
 mod exact_table;
 mod floor_form;
 mod json;
@@ -18,7 +19,8 @@ mod whole;
 
 pub use around::read_table;
 pub use categories::read_categories;
-pub use optldp_drawing::{Categories, NoRandomness, Report, Stopped, Table, Words};
+pub use combined::read_mechanism;
+pub use optldp_drawing::{Categories, Mechanism, NoRandomness, Report, Stopped, Table, Value, Words};
 pub use platform::Platform;
 
 /// A file that cannot be used, and why: one line, of its first fault.

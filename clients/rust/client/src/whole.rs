@@ -49,9 +49,12 @@ impl Whole {
         product
     }
 
-    pub fn times_long(&self, factor: u128) -> Whole {
-        let mut product = self.times((factor >> 64) as u64).up(64);
-        product.add_times(self, factor as u64);
+    pub fn product(&self, other: &Whole) -> Whole {
+        let mut product = Whole::default();
+        for limb in other.0.iter().rev() {
+            product = product.up(64);
+            product.add_times(self, *limb);
+        }
         product
     }
 

@@ -1,15 +1,13 @@
 //! Drawing of categories: docs/bundle-format.md has the steps, and takes the words in the same order.
 
 use crate::field::Field;
-use crate::{clear, NoRandomness, Stopped, Words};
+use crate::taken::{choices, Taken};
+use crate::{Stopped, Words};
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
-
-const MOST_AT_ONCE: usize = 32; // words
 
 /// How a category becomes a report; shares are over 2^53.
 #[derive(Debug)]
@@ -80,17 +78,38 @@ impl Categories {
 
     /// Draws a report of one of the categories. Each draw of a value spends epsilon again.
     pub fn report(&self, value: &str, generator: &mut impl Words) -> Result<Report, Stopped> {
+        let code = self.code(value)?;
+        let expected = match &self.oracle {
+            Oracle::Table { .. } => 1,
+            Oracle::Unary { .. } => self.labels.len(),
+            Oracle::Subset { chosen, .. } => 1 + chosen,
+            Oracle::Hash { .. } => 2,
+            Oracle::Geometry { .. } => 3,
+        };
+        self.drawn(code, &mut Taken::of(generator, expected))
+    }
+
+    /// The number of a category.
+    pub(crate) fn code(&self, value: &str) -> Result<usize, Stopped> {
         let found = self.sorted.binary_search_by(|code| self.labels[*code].as_str().cmp(value));
-        let code = self.sorted[found.map_err(|_| Stopped::NoCategory)?];
+        Ok(self.sorted[found.map_err(|_| Stopped::NoCategory)?])
+    }
+
+    /// How reports are made.
+    #[doc(hidden)]
+    pub fn oracle(&self) -> &Oracle {
+        &self.oracle
+    }
+
+    pub(crate) fn drawn<G: Words>(&self, code: usize, words: &mut Taken<'_, G>) -> Result<Report, Stopped> {
         let size = self.labels.len();
         match &self.oracle {
             Oracle::Table { sums, outputs } => {
-                let word = Taken::of(generator, 1).next()? >> 11;
+                let word = words.next()? >> 11;
                 let row = &sums[code * outputs..(code + 1) * outputs];
                 Ok(Report::Number(row.partition_point(|sum| *sum <= word) as u64))
             }
             Oracle::Unary { own, other } => {
-                let mut words = Taken::of(generator, size);
                 let mut bits = vec![0; size.div_ceil(8)];
                 for place in 0..size {
                     let share = if place == code { own } else { other };
@@ -99,9 +118,8 @@ impl Categories {
                 Ok(Report::Bits(bits.into()))
             }
             Oracle::Subset { chosen, own } => {
-                let mut words = Taken::of(generator, 1 + chosen);
                 let held = words.next()? >> 11 < *own;
-                let mut others = choices(size - 1, *chosen, &mut words)?; // counted on from the one after the own
+                let mut others = choices(size - 1, *chosen, words)?; // counted on from the one after the own
                 if held {
                     others[chosen - 1] = size - 1;
                 }
@@ -113,7 +131,6 @@ impl Categories {
                 Ok(Report::Bits(bits.into()))
             }
             Oracle::Hash { field, digits, own, other } => {
-                let mut words = Taken::of(generator, 2);
                 let g = field.size();
                 let seed = words.next()? % ((g.pow(*digits) - 1) / (g - 1));
                 let word = words.next()? >> 11;
@@ -121,7 +138,6 @@ impl Categories {
                 Ok(Report::Number(seed * g + (field.hashed(seed, code as u64, *digits) + step) % g))
             }
             Oracle::Geometry { field, length, own } => {
-                let mut words = Taken::of(generator, 3);
                 let (n, m) = (field.points(*length), field.points(length - 1));
                 let supported = words.next()? >> 11 < *own;
                 let (on, off) = (words.below(m)?, words.below(n - m)?);
@@ -143,60 +159,4 @@ fn point(field: &Field, length: u32, code: u64, supported: bool, number: u64) ->
     vector.insert(first, 0);
     vector[first] = field.lacking(&own, &vector, u64::from(!supported));
     field.number(&vector)
-}
-
-/// Words one by one, asked for together: first as many as are expected, then what is drawn again. It clears them.
-struct Taken<'a, G: Words> {
-    generator: &'a mut G,
-    held: [u64; MOST_AT_ONCE],
-    next: usize,
-    filled: usize,
-    expected: usize,
-}
-
-impl<'a, G: Words> Taken<'a, G> {
-    fn of(generator: &'a mut G, expected: usize) -> Taken<'a, G> {
-        Taken { generator, held: [0; MOST_AT_ONCE], next: 0, filled: 0, expected }
-    }
-
-    fn next(&mut self) -> Result<u64, Stopped> {
-        if self.next == self.filled {
-            self.next = 0;
-            self.filled = self.expected.clamp(1, MOST_AT_ONCE);
-            self.expected = self.expected.saturating_sub(self.filled);
-            let filled = self.generator.fill(&mut self.held[..self.filled]);
-            filled.map_err(|NoRandomness| Stopped::NoRandomness)?;
-        }
-        self.next += 1;
-        Ok(self.held[self.next - 1])
-    }
-
-    /// A whole number below a bound; words that would favour some are drawn again.
-    fn below(&mut self, bound: u64) -> Result<u64, Stopped> {
-        let rest = (u64::MAX % bound + 1) % bound; // of 2^64
-        loop {
-            let word = self.next()?;
-            if rest == 0 || word < 0u64.wrapping_sub(rest) {
-                return Ok(word % bound);
-            }
-        }
-    }
-}
-
-impl<G: Words> Drop for Taken<'_, G> {
-    fn drop(&mut self) {
-        clear(&mut self.held);
-    }
-}
-
-/// So many different ones of many, all orders alike: the first steps of a Fisher-Yates shuffle.
-fn choices<G: Words>(many: usize, chosen: usize, words: &mut Taken<'_, G>) -> Result<Vec<usize>, Stopped> {
-    let mut moved = BTreeMap::new(); // what stands where the shuffle has been
-    let mut drawn = Vec::with_capacity(chosen);
-    for i in 0..chosen {
-        let other = i + words.below((many - i) as u64)? as usize;
-        drawn.push(moved.get(&other).copied().unwrap_or(other));
-        moved.insert(other, moved.get(&i).copied().unwrap_or(i));
-    }
-    Ok(drawn)
 }

@@ -7,11 +7,17 @@
 extern crate alloc;
 
 mod categories;
+mod combined;
 mod field;
+mod taken;
 
 pub use categories::{Categories, Oracle, Report};
+#[doc(hidden)]
+pub use combined::sets;
+pub use combined::{Attributes, Levels, Mechanism, Pairs, Value};
 pub use field::Field;
 
+use crate::taken::Taken;
 use alloc::boxed::Box;
 use alloc::string::String;
 use core::fmt;
@@ -39,6 +45,8 @@ pub enum Stopped {
     NotInDomain,
     /// The value is none of the categories. Which it is is not said.
     NoCategory,
+    /// The value is not of the sort that the mechanism takes, or has too few or too many parts.
+    NoValue,
     /// The secure generator failed or gave too little.
     NoRandomness,
 }
@@ -48,6 +56,7 @@ impl fmt::Display for Stopped {
         to.write_str(match self {
             Stopped::NotInDomain => "the value must be a number of the table's domain, got another",
             Stopped::NoCategory => "the value must be one of the categories, got another",
+            Stopped::NoValue => "the value must be of the sort that the mechanism takes, got another",
             Stopped::NoRandomness => "the secure generator must give all words that a draw needs, got too few",
         })
     }
@@ -146,10 +155,7 @@ impl Table {
         generator: &mut impl Words,
         made: impl Fn(usize, &[u64]) -> T,
     ) -> Result<T, Stopped> {
-        let (first, last) = self.domain();
-        if !(first <= value && value <= last) {
-            return Err(Stopped::NotInDomain);
-        }
+        self.need_inside(value)?;
         let filled = generator.fill(words);
         let drawn = match filled {
             Ok(()) => Ok(made(self.output_of(value, words[0], words[1]), &words[2..])),
@@ -157,6 +163,38 @@ impl Table {
         };
         clear(words);
         drawn
+    }
+
+    /// What the table consists of.
+    #[doc(hidden)]
+    pub fn parts(&self) -> &Parts {
+        &self.0
+    }
+
+    pub(crate) fn need_inside(&self, value: f64) -> Result<(), Stopped> {
+        let (first, last) = self.domain();
+        (first <= value && value <= last).then_some(()).ok_or(Stopped::NotInDomain)
+    }
+
+    /// Draws an output by the next words; the value is in the domain.
+    pub(crate) fn index_by<G: Words>(&self, value: f64, words: &mut Taken<'_, G>) -> Result<usize, Stopped> {
+        Ok(self.output_of(value, words.next()?, words.next()?))
+    }
+
+    /// Draws a report by as many of the next words as it needs; the value is in the domain.
+    pub(crate) fn report_by<G: Words>(&self, value: f64, words: &mut Taken<'_, G>) -> Result<f64, Stopped> {
+        let j = self.index_by(value, words)?;
+        let (low, high) = (&self.0.low, &self.0.high);
+        let more = match &self.0.law {
+            Law::Uniform { .. } => usize::from((0..low.len()).any(|each| low[each] < high[each])),
+            Law::Tails { odds, .. } if low[j] < high[j] => odds.len(),
+            Law::Tails { .. } => 0,
+        };
+        let mut taken = [0; MOST_DIGITS];
+        let filled = taken[..more].iter_mut().try_for_each(|word| words.next().map(|next| *word = next));
+        let report = filled.map(|()| self.report_of(j, &taken));
+        clear(&mut taken);
+        report
     }
 
     fn output_of(&self, value: f64, knot: u64, output: u64) -> usize {

@@ -433,6 +433,8 @@ class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOp
         if self.kind is DesignKind.ATTRIBUTES and self.wanted.name not in OF_ATTRIBUTES:
             raise InputError(f"--objective of attributes must be expected or error, got {self.objective!r}")
         useless = {name: value for name, value in given.items() if name not in self.kind.uses}
+        if "--objective" in self.kind.uses and self.uniform_share == 0:
+            useless.pop("--uniform-share", None)  # what mixes nothing in solves for exactly that prior anyway
         refuse_given(f"of no use to {self.kind.label}", useless)
         own = self.of_places or self.circle is not None  # outputs are the values themselves unless others are given
         needs_outputs = not own and (self.biased or self.loss not in (None, "squared"))

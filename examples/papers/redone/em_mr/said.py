@@ -94,8 +94,8 @@ def _frequencies(every: Mapping[str, Table]) -> list[str]:
         f"and is least of all ten in [[{first} of {cases}]]. It",
         f"It has {_more_to_less(ours)} error than EM",
         f"errors over all categories are from [[{percent(max(tiny))}]] less to [[{percent(-min(tiny))}]] more "
-        f"than EM's, less in [[{less} of {cases}]] cases",
-        f"`shrunk`, which is not in the paper, is least of all ten in [[{first} of {cases}]] cases",
+        f"than EM's, and less in [[{less} of {cases}]] cases",
+        f"`shrunk`, which is not in the paper, has the least error of all ten in [[{first} of {cases}]] cases",
     ]
 
 
@@ -145,7 +145,7 @@ def _times(table: Table) -> list[str]:
         f"On the stand-in for Income OLH-EM takes [[{min(income)} to {max(income)}]] s",
         f"MR takes [[{between(ratios['MR'], 2)}]] times as long as EM",
         f"Merging what may be noise first takes [[{between(ratios[TINY], 2)}]] times as long",
-        f"in [[{between(ratios[TINY], 2)}]] times its time",
+        f"It takes [[{between(ratios[TINY], 2)}]] times the time",
         f"[[{between(categories, 2)}]] times [on categories](../papers/em-mr.md)",
     ]
 

@@ -99,6 +99,15 @@ def test_the_command_refuses_what_makes_no_sense(refusal, asked, more, says):
     assert says in refusal(*asked, *more)
 
 
+def test_a_workload_is_for_exactly_the_prior_as_it_says(optldp, asked, tmp_path):
+    """A value without weight keeps none: the bound shown is that of the prior as given."""
+    (tmp_path / "p.csv").write_text("value,weight\n0,1\n1,0\n2,3\n")
+    told = json.loads(optldp(*asked, "--uniform-share", 0, "--json").stdout)
+    prior = Prior.from_pairs([0, 1, 2], [1, 0, 3])
+    made = design(prior, 1.0, objective=Workload("prefix"), uniform_share=0.0)
+    assert (told["value"], told["lower_bound"]) == (made.value, made.bound)
+
+
 def test_a_workload_is_for_its_objective_alone(refusal, asked):
     assert "--workload is of no use to one table of numbers" in refusal(*asked[:-2], "--workload", "prefix")
     twice = refusal(*asked[:-1], "workload:ranges", "--workload", "prefix")

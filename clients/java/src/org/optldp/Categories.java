@@ -11,8 +11,25 @@ import java.util.Map;
  */
 public final class Categories {
     /** Draws a report of a category's number. */
-    interface Oracle {
-        String draw(int code);
+    interface Draw {
+        String report(int code, Taken words);
+    }
+
+    /** How a category becomes a report. */
+    static final class Oracle {
+        final String reports; // what reports must have in common where several levels make them
+        final long many; // different reports; of very many, some number above 2^32
+        final int chosen; // categories of a set; 0 of bits, -1 of a number
+        final int expected; // words
+        final Draw draw;
+
+        Oracle(String reports, long many, int chosen, int expected, Draw draw) {
+            this.reports = reports;
+            this.many = many;
+            this.chosen = chosen;
+            this.expected = expected;
+            this.draw = draw;
+        }
     }
 
     /** The budget that each report of a value spends; proved. */
@@ -22,7 +39,7 @@ public final class Categories {
     /** The categories, in their order. */
     public final List<String> labels;
     private final Map<String, Integer> codes = new HashMap<>();
-    private final Oracle oracle;
+    final Oracle oracle;
 
     Categories(double epsilon, String identifier, List<String> labels, Oracle oracle) {
         this.epsilon = epsilon;
@@ -38,80 +55,79 @@ public final class Categories {
      * @throws IllegalArgumentException for what is none of the categories
      */
     public String report(String value) {
+        int code = code(value);
+        try (Taken words = new Taken(oracle.expected)) {
+            return oracle.draw.report(code, words);
+        }
+    }
+
+    /** The number of a category. */
+    int code(String value) {
         Integer code = codes.get(value);
         if (code == null) {
             throw new IllegalArgumentException("the value must be one of the " + labels.size() + " categories, got another");
         }
-        return oracle.draw(code);
+        return code;
     }
 
     /** Whole outputs, by running sums of each category's row over 2^53. */
     static Oracle table(long[][] sums) {
-        return code -> {
-            try (Taken words = new Taken(1)) {
-                long word = words.share();
-                int output = 0;
-                for (int last = sums[code].length - 1; output < last; ) { // the first whose sum is above the word
-                    int middle = (output + last) / 2;
-                    if (sums[code][middle] <= word) output = middle + 1;
-                    else last = middle;
-                }
-                return Integer.toString(output);
+        int many = sums[0].length;
+        return new Oracle("table " + many, many, -1, 1, (code, words) -> {
+            long word = words.share();
+            int output = 0;
+            for (int last = sums[code].length - 1; output < last; ) { // the first whose sum is above the word
+                int middle = (output + last) / 2;
+                if (sums[code][middle] <= word) output = middle + 1;
+                else last = middle;
             }
-        };
+            return Integer.toString(output);
+        });
     }
 
     /** A bit for each category, one as often as own, in 2^53, at the own place, and as other elsewhere. */
     static Oracle unary(int size, long own, long other) {
-        return code -> {
+        return new Oracle("unary", 1L << Math.min(size, 33), 0, size, (code, words) -> {
             byte[] bits = new byte[(size + 7) / 8];
-            try (Taken words = new Taken(size)) {
-                for (int place = 0; place < size; place++) {
-                    if (words.share() < (place == code ? own : other)) set(bits, place);
-                }
+            for (int place = 0; place < size; place++) {
+                if (words.share() < (place == code ? own : other)) set(bits, place);
             }
             return hexadecimal(bits);
-        };
+        });
     }
 
     /** A set of chosen categories, which holds the own one as often as own, in 2^53. */
     static Oracle subset(int size, int chosen, long own) {
-        return code -> {
+        return new Oracle("subset " + chosen, sets(size, chosen), chosen, 1 + chosen, (code, words) -> {
             byte[] bits = new byte[(size + 7) / 8];
-            try (Taken words = new Taken(1 + chosen)) {
-                boolean held = words.share() < own;
-                int[] others = words.choices(size - 1, chosen); // counted on from the one after the own
-                if (held) others[chosen - 1] = size - 1;
-                for (int other : others) set(bits, (int) (((long) code + 1 + other) % size));
-            }
+            boolean held = words.share() < own;
+            int[] others = words.choices(size - 1, chosen); // counted on from the one after the own
+            if (held) others[chosen - 1] = size - 1;
+            for (int other : others) set(bits, (int) (((long) code + 1 + other) % size));
             return hexadecimal(bits);
-        };
+        });
     }
 
     /** A seed, and the hash under it as often as own, in 2^53, or each other value as often as other. */
     static Oracle hash(Field field, int digits, long own, long other) {
         long seeds = (Field.power(field.size, digits) - 1) / (field.size - 1);
-        return code -> {
-            try (Taken words = new Taken(2)) {
-                long seed = Long.remainderUnsigned(words.word(), seeds);
-                long over = words.share() - own;
-                long step = over < 0 ? 0 : 1 + over / other;
-                return Long.toString(seed * field.size + (field.hashed(seed, code, digits) + step) % field.size);
-            }
-        };
+        return new Oracle("hash " + field.size, seeds * field.size, -1, 2, (code, words) -> {
+            long seed = Long.remainderUnsigned(words.word(), seeds);
+            long over = words.share() - own;
+            long step = over < 0 ? 0 : 1 + over / other;
+            return Long.toString(seed * field.size + (field.hashed(seed, code, digits) + step) % field.size);
+        });
     }
 
     /** A point of so many entries, as often as own, in 2^53, one that supports the category. */
     static Oracle geometry(Field field, int length, long own) {
         long supporting = field.points(length - 1);
-        return code -> {
-            try (Taken words = new Taken(3)) {
-                boolean supported = words.share() < own;
-                int on = words.below((int) supporting);
-                int off = words.below((int) (field.points(length) - supporting));
-                return Long.toString(point(field, length, code, supported, supported ? on : off));
-            }
-        };
+        return new Oracle("geometry " + field.size, field.points(length), -1, 3, (code, words) -> {
+            boolean supported = words.share() < own;
+            int on = words.below((int) supporting);
+            int off = words.below((int) (field.points(length) - supporting));
+            return Long.toString(point(field, length, code, supported, supported ? on : off));
+        });
     }
 
     /** A point that supports a category or not: its other entries are those of a point's number, or the number's digits. */
@@ -126,6 +142,28 @@ public final class Categories {
         System.arraycopy(others, first, vector, first + 1, length - 1 - first);
         vector[first] = field.lacking(own, vector, supported ? 0 : 1);
         return field.number(vector);
+    }
+
+    /** How many sets of so many there are; of more than 2^32, some number above that. */
+    static long sets(int size, int chosen) {
+        if (chosen > size) return 0;
+        long sets = 1;
+        for (int i = 1; i <= Math.min(chosen, size - chosen) && sets <= 1L << 32; i++) sets = sets * (size - i + 1) / i;
+        return sets;
+    }
+
+    /** A report's place among all: of bits as binary digits, of sets in the order of the words that their members make. */
+    long place(String report) {
+        if (oracle.chosen < 0) return Long.parseLong(report);
+        long place = 0;
+        int left = oracle.chosen;
+        for (int i = 0; i < labels.size(); i++) {
+            boolean one = (Character.digit(report.charAt(i / 4), 16) >> (3 - i % 4) & 1) == 1;
+            if (oracle.chosen == 0) place = 2 * place + (one ? 1 : 0);
+            else if (one) left--;
+            else if (left > 0) place += sets(labels.size() - i - 1, left - 1); // those that hold this place instead come before
+        }
+        return place;
     }
 
     private static void set(byte[] bits, int place) {

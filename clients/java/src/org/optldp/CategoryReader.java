@@ -20,7 +20,7 @@ public final class CategoryReader {
     private static final int MOST_CATEGORIES = 1 << 20;
     private static final long MOST_NAMED = 1L << 27; // categories times the characters of the longest
     private static final int MOST_CHOSEN = 1 << 19;
-    private static final String KEYS = "format kind categories epsilon provenance checksum ";
+    private static final String KEYS = "format kind categories epsilon provenance ";
 
     /** For each power of a prime that is no prime: the coefficients below the highest of its polynomial. */
     private static final int[][] POLYNOMIALS = {
@@ -47,6 +47,13 @@ public final class CategoryReader {
      */
     public static Categories read(byte[] file) throws TableException {
         Map<String, Object> document = Document.parse(file);
+        members(document);
+        String identifier = Document.unseal(document);
+        return read(document, identifier);
+    }
+
+    /** The members that are the own ones of a document's kind, which must be for categories. */
+    private static String members(Map<String, Object> document) throws TableException {
         Map<Object, String> own = new HashMap<>();
         own.put("categorical-table", "denominator numerators");
         own.put("unary-encoding", "own_one other_one");
@@ -56,16 +63,20 @@ public final class CategoryReader {
         String members = own.get(document.get("kind"));
         boolean known = "optldp-bundle/1".equals(document.get("format")) && members != null;
         need(known, "a file must be a bundle of a kind for categories that this client has");
-        object(document, KEYS + members);
-        String checksum = Document.checksum(document);
+        return members;
+    }
+
+    /** A mechanism for categories that is a file, or stands in one; its checksum was taken off. */
+    static Categories read(Map<String, Object> document, String identifier) throws TableException {
+        object(document, KEYS + members(document));
         List<String> labels = labels(document.get("categories"));
         double epsilon = Document.epsilon(document);
         Document.provenance(document);
         Categories.Oracle oracle = new CategoryReader(document, labels.size(), epsilon).oracle();
-        return new Categories(epsilon, Document.identifier(checksum), labels, oracle);
+        return new Categories(epsilon, identifier, labels, oracle);
     }
 
-    private static List<String> labels(Object value) throws TableException {
+    static List<String> labels(Object value) throws TableException {
         List<String> labels = new ArrayList<>();
         long longest = 0;
         for (Object entry : list(value)) {
@@ -108,7 +119,7 @@ public final class CategoryReader {
         long own = share("own_one");
         long other = share("other_one");
         need(other < own, "other_one must be below own_one");
-        prove(times(own, Table.WHOLE - other), times(other, Table.WHOLE - own));
+        prove(times(own, Table.WHOLE - other), times(other, Table.WHOLE - own), epsilon);
         return Categories.unary(size, own, other);
     }
 
@@ -118,7 +129,7 @@ public final class CategoryReader {
         long own = share("own_chosen");
         boolean more = times(own, size).compareTo(times(chosen, Table.WHOLE)) > 0;
         need(more, "own_chosen must be more than that of a random set");
-        prove(times(own, size - chosen), times(Table.WHOLE - own, chosen));
+        prove(times(own, size - chosen), times(Table.WHOLE - own, chosen), epsilon);
         return Categories.subset(size, chosen, own);
     }
 
@@ -129,7 +140,7 @@ public final class CategoryReader {
         long other = (Table.WHOLE - own) / (g - 1);
         boolean equal = other * (g - 1) == Table.WHOLE - own && other < own;
         need(equal, "own_value must leave smaller equal shares of 2^53");
-        prove(BigInteger.valueOf(own), BigInteger.valueOf(other));
+        prove(BigInteger.valueOf(own), BigInteger.valueOf(other), epsilon);
         int digits = 1;
         while (Field.power(g, digits) < size) digits++;
         return Categories.hash(field, digits, own, other);
@@ -144,7 +155,7 @@ public final class CategoryReader {
         long m = field.points(length - 1);
         boolean more = times(own, n).compareTo(times(m, Table.WHOLE)) > 0;
         need(more, "own_supported must be more than that of a random point");
-        prove(times(own, n - m), times(Table.WHOLE - own, m));
+        prove(times(own, n - m), times(Table.WHOLE - own, m), epsilon);
         return Categories.geometry(field, length, own);
     }
 
@@ -160,8 +171,12 @@ public final class CategoryReader {
     }
 
     /** A share of 2^53 that is neither none nor all. */
+    static long share(Object value) throws TableException {
+        return whole(value, BigInteger.ONE, WHOLE.subtract(BigInteger.ONE));
+    }
+
     private long share(String name) throws TableException {
-        return whole(document.get(name), BigInteger.ONE, WHOLE.subtract(BigInteger.ONE));
+        return share(document.get(name));
     }
 
     private static BigInteger times(long one, long other) {
@@ -169,7 +184,7 @@ public final class CategoryReader {
     }
 
     /** The largest ratio of the probabilities of a report, as a fraction, must be at most e^epsilon. */
-    private void prove(BigInteger above, BigInteger below) throws TableException {
+    static void prove(BigInteger above, BigInteger below, double epsilon) throws TableException {
         BigInteger limit = Document.exponentialBelow(epsilon).multiply(below);
         boolean fits = below.signum() > 0 && above.multiply(Document.SCALE).compareTo(limit) <= 0;
         need(fits, "every ratio must be proved at most e^epsilon");

@@ -139,8 +139,11 @@ final class Document {
         return Integer.compare(one.length, other.length);
     }
 
-    /** The checksum of a document, which must be the one that it states. */
-    static String checksum(Map<String, Object> document) throws TableException {
+    /**
+     * Takes the checksum, which must fit, off a file's document, and returns the mechanism's name in files of reports.
+     * Documents inside it have no checksum.
+     */
+    static String unseal(Map<String, Object> document) throws TableException {
         String checksum;
         Map<String, Object> content = new TreeMap<>(document);
         content.remove("checksum");
@@ -153,12 +156,7 @@ final class Document {
         } catch (NoSuchAlgorithmException error) {
             throw new IllegalStateException("the platform must have SHA-256", error);
         }
-        need(checksum.equals(document.get("checksum")), "the checksum must fit: the file was altered");
-        return checksum;
-    }
-
-    /** A mechanism's name in files of reports. */
-    static String identifier(String checksum) {
+        need(checksum.equals(document.remove("checksum")), "the checksum must fit: the file was altered");
         return "t" + checksum.substring("sha256:".length(), "sha256:".length() + 12);
     }
 

@@ -34,7 +34,7 @@ public final class Table {
     final double[] knots;
     final double[] low;
     final double[] high;
-    private final Sums sums;
+    final Sums sums;
     private final double[] hidden; // points inside cells, rising
     private final double[] refuges; // where a report of a cell that equals one goes
     private final double step; // of geometric tails
@@ -97,7 +97,38 @@ public final class Table {
         }
     }
 
-    private void requireInside(double value) {
+    /** Draws an output by the next words; the value is in the domain. */
+    int index(double value, Taken words) {
+        byte[] drawn = new byte[16];
+        try {
+            words.copy(drawn, 0, 2);
+            return output(value, drawn);
+        } finally {
+            Arrays.fill(drawn, (byte) 0);
+        }
+    }
+
+    /** Draws a report by as many of the next words as it needs; the value is in the domain. */
+    double report(double value, Taken words) {
+        byte[] drawn = new byte[16 + 8 * Math.max(1, odds.length)];
+        try {
+            words.copy(drawn, 0, 2);
+            int j = output(value, drawn);
+            words.copy(drawn, 2, odds.length == 0 ? (hasCells() ? 1 : 0) : low[j] < high[j] ? odds.length : 0);
+            return reportOf(j, drawn);
+        } finally {
+            Arrays.fill(drawn, (byte) 0);
+        }
+    }
+
+    private boolean hasCells() {
+        for (int j = 0; j < outputs; j++) {
+            if (low[j] < high[j]) return true;
+        }
+        return false;
+    }
+
+    void requireInside(double value) {
         if (!(value >= first() && value <= last())) {
             throw new IllegalArgumentException("the value must be a number from " + first() + " to " + last() + ", got another");
         }

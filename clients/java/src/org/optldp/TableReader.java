@@ -20,16 +20,17 @@ public final class TableReader {
     private static final long MOST_ENTRIES = 1 << 25;
     static final BigInteger WHOLE = BigInteger.valueOf(Table.WHOLE);
     private static final BigInteger MOST_EDGE = BigInteger.ONE.shiftLeft(62);
-    private static final String KEYS = "format units epsilon knots provenance prior checksum ";
+    private static final String KEYS = "format units epsilon knots provenance prior ";
 
     private final Map<String, Object> document;
     private double epsilon;
     private double[] knots;
     private boolean unbiased;
-    private String checksum;
+    private final String identifier;
 
-    private TableReader(Map<String, Object> document) {
+    private TableReader(Map<String, Object> document, String identifier) {
         this.document = document;
+        this.identifier = identifier;
     }
 
     /**
@@ -38,17 +39,25 @@ public final class TableReader {
      * @throws TableException for what is no such file, was altered, or is not proved to keep its epsilon
      */
     public static Table read(byte[] file) throws TableException {
-        TableReader reader = new TableReader(Document.parse(file));
-        Object format = reader.document.get("format");
-        if ("optldp-table/2".equals(format)) return reader.exactTable();
-        boolean floor = "optldp-bundle/1".equals(format) && "floor".equals(reader.document.get("kind"));
-        need(floor, "a file must be of the format \"optldp-table/2\", or a bundle of kind \"floor\"");
-        return reader.floorForm();
+        Map<String, Object> document = Document.parse(file);
+        boolean exact = "optldp-table/2".equals(document.get("format"));
+        boolean floor = "optldp-bundle/1".equals(document.get("format")) && "floor".equals(document.get("kind"));
+        need(exact || floor, "a file must be of the format \"optldp-table/2\", or a bundle of kind \"floor\"");
+        String identifier = Document.unseal(document);
+        return exact ? exact(document, identifier) : floor(document, identifier);
+    }
+
+    /** An exact table that is a file, or stands in one; its checksum was taken off. */
+    static Table exact(Map<String, Object> document, String identifier) throws TableException {
+        return new TableReader(document, identifier).exactTable();
+    }
+
+    static Table floor(Map<String, Object> document, String identifier) throws TableException {
+        return new TableReader(document, identifier).floorForm();
     }
 
     /** What tables and floor forms share. */
     private void readAround() throws TableException {
-        checksum = Document.checksum(document);
         epsilon = Document.epsilon(document);
         knots = numbers(document.get("knots"), false);
         need(knots.length >= 2 && knots.length <= MOST_SIDE, "knots must be 2 to 32768");
@@ -78,7 +87,7 @@ public final class TableReader {
     }
 
     private Table made(Outputs outputs, Table.Sums sums) {
-        return new Table((String) document.get("units"), epsilon, Document.identifier(checksum), knots, outputs, sums);
+        return new Table((String) document.get("units"), epsilon, identifier, knots, outputs, sums);
     }
 
     /** A mean report must be its knot to 1e-12 of the domain, or to 2^-50 of the largest report. */

@@ -1,5 +1,7 @@
 package org.optldp;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
@@ -21,6 +23,12 @@ final class Taken implements AutoCloseable {
             next = 0;
         }
         return Table.take(held, next++, 64);
+    }
+
+    /** Puts so many words into bytes, from a word's place on. */
+    void copy(byte[] to, int place, int many) {
+        ByteBuffer bytes = ByteBuffer.wrap(to).order(ByteOrder.LITTLE_ENDIAN);
+        for (int i = 0; i < many; i++) bytes.putLong(8 * (place + i), word());
     }
 
     /** A whole number of 53 bits. */

@@ -34,31 +34,43 @@ final class Conformance {
         String report(Object value);
     }
 
-    private static boolean isOfCategories(byte[] document) {
-        try {
-            return Json.parse(new String(document, StandardCharsets.UTF_8)) instanceof Map<?, ?> file
-                    && "optldp-bundle/1".equals(file.get("format")) && !"floor".equals(file.get("kind"));
-        } catch (TableException broken) {
-            return false; // the table's reader says why
-        }
+    /** Reads a file of any sort; reports of numbers are numbers, all others lines. */
+    private static Draw read(byte[] document) throws TableException {
+        Mechanism mechanism = MechanismReader.read(document);
+        return value -> {
+            String line = String.join(",", mechanism.report(valueOf(mechanism, value)));
+            return value instanceof Number ? line : "\"" + line + "\"";
+        };
     }
 
-    /** Reads a file of either sort: bundles but the floor form are categories'. */
-    private static Draw read(byte[] document) throws TableException {
-        if (isOfCategories(document)) {
-            Categories categories = CategoryReader.read(document);
-            return value -> "\"" + categories.report((String) value) + "\"";
+    /** A value as the mechanism takes it, of JSON. */
+    private static Object valueOf(Mechanism mechanism, Object value) {
+        if (value instanceof Number) return ((Number) value).doubleValue();
+        if (value instanceof String) return value;
+        List<?> parts = (List<?>) value;
+        if (mechanism instanceof Levels) {
+            Mechanism level = ((Levels) mechanism).levels.get(0);
+            return new Levels.Value(valueOf(level, parts.get(0)), ((Number) parts.get(1)).intValue());
         }
-        Table table = TableReader.read(document);
-        return value -> Double.toString(table.report(((Number) value).doubleValue()));
+        if (mechanism instanceof Attributes) return parts.stream().mapToDouble(each -> ((Number) each).doubleValue()).toArray();
+        List<Map.Entry<String, Double>> pairs = new ArrayList<>();
+        for (Object each : parts) {
+            List<?> pair = (List<?>) each;
+            pairs.add(Map.entry((String) pair.get(0), ((Number) pair.get(1)).doubleValue()));
+        }
+        return pairs;
     }
 
     private static String answer(Map<?, ?> asked) throws TableException {
         byte[] document = ((String) asked.get("document")).getBytes(StandardCharsets.UTF_8);
+        if ("live".equals(asked.get("do"))) {
+            return lived(OverTimeReader.read(document), (String) asked.get("user"), (List<?>) asked.get("steps"));
+        }
         if ("draw".equals(asked.get("do"))) return drawn(read(document), (List<?>) asked.get("draws"));
         if (!"read".equals(asked.get("do"))) return "{\"skipped\": \"a task unknown to this client\"}";
         try {
-            read(document);
+            if (isOverTime(document)) OverTimeReader.read(document);
+            else read(document);
             return "{\"accepted\": true}";
         } catch (TableException refused) {
             return "{\"accepted\": false, \"reason\": \"" + refused.getMessage().replace("\"", "\\\"") + "\"}";
@@ -78,6 +90,72 @@ final class Conformance {
             }
         }
         return "{\"reports\": " + reports + "}";
+    }
+
+    private static boolean isOverTime(byte[] document) {
+        try {
+            return Json.parse(new String(document, StandardCharsets.UTF_8)) instanceof Map<?, ?> file
+                    && List.of("panel", "memoised").contains(String.valueOf(file.get("kind")));
+        } catch (TableException broken) {
+            return false; // the other reader says why
+        }
+    }
+
+    /** What stops a device in the middle. */
+    private static final class Crash extends IOException {
+        private static final long serialVersionUID = 1L;
+    }
+
+    /** A text of a device; it may be told to stop when that is written. */
+    private static final class Memory implements OverTime.Place {
+        private final boolean begins; // whether there may be a first text in spite of that, as of a mark of nothing
+        private String text;
+        private boolean crashes;
+
+        Memory(boolean begins) {
+            this.begins = begins;
+        }
+
+        @Override
+        public String read() {
+            return text;
+        }
+
+        @Override
+        public void write(String text) throws IOException {
+            if (crashes && !(begins && this.text == null)) throw new Crash();
+            this.text = text;
+        }
+    }
+
+    /** Reports in periods, with a state that is kept, put back, lost, or not written. */
+    private static String lived(OverTime way, String user, List<?> steps) {
+        Memory state = new Memory(false);
+        Memory mark = new Memory(true);
+        String kept = null;
+        List<String> answers = new ArrayList<>();
+        for (Object each : steps) {
+            Map<?, ?> step = (Map<?, ?>) each;
+            if ("keep".equals(step.get("first"))) kept = state.text;
+            if ("restore".equals(step.get("first"))) state.text = kept;
+            if ("lose".equals(step.get("first"))) state.text = null;
+            state.crashes = "state".equals(step.get("crash"));
+            mark.crashes = "mark".equals(step.get("crash"));
+            Iterator<?> given = ((List<?>) step.get("words")).iterator();
+            boolean fills = given.hasNext();
+            Table.words = bytes -> fill(bytes, given, fills);
+            Object value = step.get("value") instanceof Number number ? (Object) number.doubleValue() : step.get("value");
+            try {
+                String sent = way.report(user, ((Number) step.get("period")).intValue(), value, state, mark);
+                String told = sent == null ? "null" : '"' + sent + '"';
+                answers.add("report".equals(step.get("crash")) ? "{\"crashed\": true}" : "{\"sent\": " + told + "}");
+            } catch (IOException crash) {
+                answers.add("{\"crashed\": true}");
+            } catch (Exhausted stopped) {
+                answers.add("{\"stopped\": true}");
+            }
+        }
+        return "{\"answers\": " + answers + "}";
     }
 
     private static void fill(byte[] bytes, Iterator<?> given, boolean fills) {

@@ -36,6 +36,9 @@ from ..registry import Asker
 from .custom_table import as_mechanism, channel_program, on_outputs, ready_for_integers
 from .named import CIRCULAR, LOSSES, Losses, best_readings, known_or_read, losses_of
 
+TREES = "(pure, metric along a line, blocks, sensitive, by-value by the average)"
+"""Privacies whose limits have no circle of pairs, as messages say."""
+
 FREE = 0.5
 """Share of the tolerance to which outputs are found: what is left is for exactness."""
 
@@ -155,8 +158,7 @@ class Loss(Objective):
         if problem.most is not None:
             raise InputError(
                 "few outputs are placed for unbiased reports, squared loss, and a privacy whose limits are a tree "
-                f"(pure, metric, blocks, sensitive, by-value), got {self.label}, {'un' * self.unbiased}biased, at "
-                f"{problem.privacy}: give the outputs themselves"
+                f"{TREES}, got {self.label}, {'un' * self.unbiased}biased, at {problem.privacy}: give the outputs themselves"
             )
         self._program(problem)
 
@@ -296,7 +298,6 @@ def _outputs(problem: Problem) -> np.ndarray:
     if problem.outputs is None:
         raise InputError(
             "a Loss needs the reports that there may be, unless it is of unbiased reports, squared, and of a privacy "
-            "whose limits are a tree (pure, metric, blocks, sensitive, by-value): give --outputs LO:HI:STEP, or "
-            "outputs=[...] to design"
+            f"whose limits are a tree {TREES}: give --outputs LO:HI:STEP, or outputs=[...] to design"
         )
     return problem.outputs

@@ -158,7 +158,8 @@ class Loss(Objective):
         if problem.most is not None:
             raise InputError(
                 "few outputs are placed for unbiased reports, squared loss, and a privacy whose limits are a tree "
-                f"{TREES}, got {self.label}, {'un' * self.unbiased}biased, at {problem.privacy}: give the outputs themselves"
+                f"{TREES}, got {self.label}, {'un' * self.unbiased}biased, at "
+                f"{problem.privacy}: give the outputs themselves"
             )
         self._program(problem)
 

@@ -8,7 +8,8 @@ from optldp.mechanisms import make_exact
 from optldp.mechanisms.categorical import categorical_grr
 from optldp.mechanisms.families.duchi import duchi
 from optldp.mechanisms.features import Feature, Features, Quadratic
-from optldp.mechanisms.over_time import Directions, HistoryRows, Memoised
+from optldp.mechanisms.over_time import Directions, HistoryRows, Memoised, Tree
+from optldp.mechanisms.over_time.signs import best_signs
 from optldp.mechanisms.sampling.random_words import random_words
 
 from .drawable_tables import Case, mixed, row_law, running, table_calls, table_law
@@ -19,11 +20,13 @@ HISTORIES = [(0.0, 0.0, 0.0), (0.0, 1.0, 1.0), (1.0, 0.0, 0.5)]
 
 
 def way_cases() -> list[Case]:
-    """Rows and memoised values are drawn as their mechanism draws; a direction, once its seed is known, by weight."""
+    """Values of rows, trees and memories are drawn as their mechanism draws; a direction of a known seed, by weight."""
     grr, table = categorical_grr(range(2), 1.0), make_exact(duchi([0.0, 1.0], 1.0)).mechanism
     memoised = Memoised(grr, 4, 2, 2.0)
     rows = HistoryRows(table, [[0.5, 0.5]], [1], [1.0], 1.0, "0" * 32)
     directions = Directions(0.0, 1.0, np.eye(3, dtype=int) * 2**20, 57000, 8, 2, (5, 2), 1.0)
+
+    tree = Tree(table, 3, [1, 1, 1, 1], [(2, best_signs(1, 1.0))], 5.0, 1.0, "0" * 32)
 
     def favoured(history: tuple[float, ...]) -> list[int]:
         held = directions.inputs.admitted(np.array([history]))
@@ -45,7 +48,20 @@ def way_cases() -> list[Case]:
         held = rows.inputs.sampled(rows.inputs.admitted(np.array([x])), words)
         return int(table.output_index(np.array(rows.draw(held, words)))[0])
 
+    def value_of_tree(x: float) -> Hashable:
+        mark, report = tree.draw(tree.inputs.admitted(np.array([x])), random_words(None))[0]
+        return int(mark), int(table.output_index(np.array([report]))[0])
+
     return [
+        Case(
+            "Tree.draw",
+            ("Tree.draw",),
+            [0.0, 0.3, 1.0],
+            value_of_tree,
+            lambda x: table_calls(table, x)[:2],
+            lambda x: {(0, output): share for output, share in table_law(table, x).items()},
+            1.0,
+        ),
         Case(
             "Memoised.draw",
             ("Memoised.draw",),

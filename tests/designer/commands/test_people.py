@@ -175,4 +175,4 @@ class TestRows:
 
     def test_other_endings_are_refused_before_anything_is_computed(self, refusal):
         said = refusal(*self.WORDS, "--out", "rows.xlsx")
-        assert "the output must end in .csv or .parquet or .json, got 'rows.xlsx'" in said
+        assert "the output must end in .csv or .parquet or .json or .tex, got 'rows.xlsx'" in said

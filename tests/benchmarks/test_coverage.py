@@ -17,7 +17,7 @@ def test_intervals_that_hold_four_times_in_five_are_found_among_hundreds_and_tho
         assert abs(found - share) < 0.03
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_averages_are_judged_by_their_scatter_and_no_more_often_wrongly_than_two_standard_errors_allow():
     rng = np.random.default_rng(2)
     drawn = rng.normal(LEAST, 0.1, (20_000, 12))

@@ -15,7 +15,7 @@ def prior() -> Prior:
     return Prior.on_knots(KNOTS, np.arange(7.0) + 1, source="public")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 @pytest.mark.parametrize("worst_case", [False, True])
 def test_heights_gain_nothing_and_pieces_do(prior, epsilon, worst_case):

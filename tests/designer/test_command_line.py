@@ -234,7 +234,7 @@ class TestStreams:
 
 
 class TestInterruption:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize(
         ("arguments", "where"),
         [

@@ -102,7 +102,7 @@ def test_emoa_as_released_flattens_frequencies_however_many_report():
     np.testing.assert_allclose(emoa_released(counts), fits / fits.sum(), atol=2e-3)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_recycling_is_unbiased_and_wins_nothing():
     """400 collections at two levels: its mean is the truth, its variance that of the weights, no less than without."""
     mechanism, levels, _ = clear_groups(n=600)
@@ -117,7 +117,7 @@ def test_recycling_is_unbiased_and_wins_nothing():
     assert (scatter > np.std(plain, axis=0, ddof=1) * 0.98).all()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_recycling_is_least_in_variance_among_the_levels_own_estimates():
     """Two levels by hand: reports of the larger budget flipped down, and the covariance of what shares them."""
     noise = [frequency_decoder(basic_rappor("abc", e)).noise().mean() for e in (0.5, 1.5)]

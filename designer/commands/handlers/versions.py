@@ -70,8 +70,8 @@ def _refuse_same_users(services: Sequence[Service], asked: EstimateOptions) -> N
     for first, second in combinations([service.reports for service in services], 2):
         if first.resolve() != second.resolve() and (many := common_keys(first, second, asked.key)):
             raise InputError(
-                f"versions of categories must have users of their own, got {many:,} in both {first.name!r} and "
-                f"{second.name!r}: estimate each by itself"
+                f"versions of categories must have users of their own, by --key got {many:,} in both {first.name!r} "
+                f"and {second.name!r}: estimate each by itself"
             )
 
 

@@ -41,7 +41,7 @@ def seeded(table, seed):
     return lambda x: table.sample(x, rng)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "method", ["optimal", "laplace", *(pytest.param(each, marks=pytest.mark.nightly) for each in ("aaa", "piecewise"))]
 )
@@ -62,7 +62,7 @@ def test_a_sampler_without_noise_is_caught_with_few_samples():
     assert found.lower_bound > 3
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("audits", [4, pytest.param(20, marks=pytest.mark.nightly)])
 def test_no_more_audits_fail_by_chance_than_the_confidence_allows(audits):
     """Audits of a sampler exactly at its epsilon, at confidence 0.8: at most a fifth of them may fail."""

@@ -242,7 +242,7 @@ class TestRefusals:
         assert len(Path("rows.jsonl").read_text().splitlines()) == 3
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_categories_have_bounds_and_a_report(run):
     """The optimum first, certified; a hostile label is text; an option of numbers is refused."""
     Path("jobs.csv").write_text("value,weight\ncook,5\n<script>x</script>,3\na$b,1\n")

@@ -105,7 +105,7 @@ class TestNumbers:
         assert not Path("o.csv").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_categories_go_the_same_way(optldp, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("people.csv").write_text("job\n" + "cook\nnurse\nnurse\nsmith\n" * 25)

@@ -61,7 +61,7 @@ def test_two_versions_of_a_table_are_estimated_together(optldp, days):
     assert found["std_error"] < min(each["std_error"] for each in alone)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_two_versions_of_categories_are_estimated_together_from_reports_and_from_days(optldp):
     for version, (epsilon, many) in enumerate(((1.0, 300), (2.0, 500))):
         save_bundle(categorical_grr(["cook", "nurse", "smith"], epsilon), f"m{version}.json")

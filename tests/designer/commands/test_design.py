@@ -61,7 +61,7 @@ class TestDesign:
         assert table.prior is not None
         assert table.prior.source == "public"
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_options_of_the_methods_reach_them(self, optldp):
         lattice = ["--method", "aaa", "--intervals", 2, "--window", 5, "--tail-ratio", 0.9]
         optldp(*DESIGN, *RANGE, "--knots", 5, *lattice)
@@ -180,7 +180,7 @@ class TestPriorFile:
 
 
 class TestCompare:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_it_is_the_librarys_comparison(self, optldp):
         arguments = ["--knots", 5, "--epsilon", 0.5, "--epsilon", 2, "--uniform-share", 0.01]
         found = json.loads(optldp("compare", *INCOME, *RANGE, *arguments, "--json").stdout)

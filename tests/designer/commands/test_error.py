@@ -24,7 +24,7 @@ def skewed(here):
 
 @pytest.mark.usefixtures("skewed")
 class TestDesign:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_it_makes_what_the_library_makes_and_says_what_it_promises(self, optldp):
         said = found(optldp, *SKEWED, "--trust", 2, "--out", "m.json")
         made, table = design(PRIOR, 1.0, objective=Error(20_000, FactorAmbiguity(2.0))), load_table("m.json")

@@ -267,7 +267,7 @@ class TestOptions:
         assert found == pytest.approx({"low_end": 2, "high_end": 5} | expected.to_dict())
         assert f"between 2 and 5    {expected.value:.7g}, from" in optldp(*arguments).stdout
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_above_a_value_is_another_range(self, optldp):
         """With the knot from which the high end counts, in JSON and in words, whatever is asked for beside it."""
         arguments = ["estimate", *ONE, "--method", "em", "--of", "quantiles", "--above", 2]
@@ -290,7 +290,7 @@ class TestOptions:
         assert with_usual(EstimateOptions(files=files, above=20.0, of_text="quantiles"), []).of == "quantiles"
         assert with_usual(EstimateOptions(files=files), []).of is None
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_range_from_just_above_a_knot_says_what_it_cannot_tell(self, optldp):
         """And what asks for it; one that begins at a knot or well between two has nothing to say."""
         arguments = ["estimate", *ONE, "--method", "em", "--of", "distribution", "--between"]

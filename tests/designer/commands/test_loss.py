@@ -159,7 +159,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(refusal, prior, more, says):
     assert says in refusal(*asked(prior, *more))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("limit", ["3", pytest.param("bits:2", marks=pytest.mark.nightly)])
 def test_at_most_so_many_outputs(optldp, prior, tmp_path, limit):
     out = tmp_path / "m.json"

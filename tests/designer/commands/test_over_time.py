@@ -125,7 +125,7 @@ def test_a_tree_sends_signs_of_one_budget_and_the_same_again(optldp, way):
     assert "reports must be of their users' branches" in optldp("estimate", "made.json", "m3.csv").stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_remembered_draws_are_sent_by_all_and_promise_no_life(optldp, way):
     told = collected(optldp, "--changes", 1, "--way", "memoised")
     assert (told["way"], told["life_epsilon"], told["epsilon"], told["reports"]) == ("memoised", None, 2.0, 3)
@@ -146,7 +146,7 @@ def test_directions_are_sent_when_the_last_period_ends(optldp, way):
     assert (average["value"], average["reports"]) == (pytest.approx(np.mean(values)), USERS)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_rows_of_another_way_or_another_user_are_refused(optldp, way):
     collected(optldp, "--changes", 1, "--answers", "at-end", "--way", "rows")
     header, *rows = Path("m3.csv").read_text().splitlines()
@@ -288,7 +288,7 @@ def test_a_span_is_a_panel_that_rotates_through_to_its_estimate(optldp):
     assert told["periods"][0]["reports"] == 120
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_turns_that_devices_draw_are_in_no_file_and_are_kept_by_the_state(optldp, way):
     asked = ("design", *ARGUMENTS, "--turns", "devices", "--out", "way.json", "--force", "--json")
     assert json.loads(optldp(*asked).stdout)["turns"] == "devices"
@@ -347,7 +347,7 @@ def test_a_sealed_ledger_states_what_a_user_has_spent(optldp):
     assert told == {"budget": 3.0, "reports": 1, "user": "ann", "spent": 2.0}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_audit_tries_several_periods_of_a_way(optldp, way):
     told = json.loads(optldp("audit", way, "--samples", 2000, "--json").stdout)["over_time"]
     assert (told["ok"], told["changes_found"], told["linked"], told["periods"]) == (True, 0, 0, 3)

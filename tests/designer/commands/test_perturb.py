@@ -278,7 +278,7 @@ class TestSpentTwice:
     def test_a_ledger_that_is_not_usable_leaves_nothing_behind(self, refusal, words, says):
         assert says in refusal(*words, "--out", "a.csv")
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_other_kinds_are_booked_too(self, optldp):
         """Categories, pairs and attributes; what their estimators read is what a client would have sent."""
         rows = "".join(f"p{i},{'ab'[i % 2]},{i % 7}\n" for i in range(12))

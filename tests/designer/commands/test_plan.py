@@ -135,7 +135,7 @@ def test_what_makes_no_sense_is_refused(refusal, arguments, says):
     assert says in refusal(*PLAN, *arguments)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_questions_are_planned_by_their_own_tables(optldp, tmp_path):
     """Half an interval of a share is that of randomised response; a difference of halves varies as a quarter's mean."""
     prior = tmp_path / "p.csv"
@@ -172,7 +172,7 @@ def test_design_takes_a_question_for_its_objective(optldp, tmp_path):
     assert "--objective" in done.output
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_plan_of_a_mean_is_drawn_and_no_other(optldp):
     done = optldp(*PLAN, "--epsilon", 1, "--plot", "people.svg", "--force")
     assert "wrote people.svg (a figure)" in done.stderr

@@ -59,7 +59,7 @@ def without_rounds(*names: str) -> None:
         Path(f"{name}.csv").write_text("\n".join(line.rsplit(",", 2)[0] for line in lines) + "\n")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_reports_through_a_ledger_say_their_round(optldp, refusal, weeks):
     assert Path("may.csv").read_text().splitlines()[0] == "name,report,round,table"
     assert {line.split(",")[2] for line in Path("june.csv").read_text().splitlines()[1:]} == {"June"}
@@ -91,7 +91,7 @@ def test_files_of_different_rounds_are_no_services(refusal, weeks, command):
     assert "rounds=True (--rounds)" in says
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("of", ["distribution", "quantiles"])
 def test_files_that_say_nothing_are_found_out_by_their_reports(refusal, weeks, of):
     without_rounds("may", "june")

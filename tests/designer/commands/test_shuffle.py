@@ -28,7 +28,7 @@ def mech(optldp):
     assert optldp("design", *FIVE, "--epsilon", 1, "--out", "mech.json").exit_code == 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("even")
 @pytest.mark.parametrize(
     ("epsilon", "n", "upper", "clones", "lower", "beta"),

@@ -258,7 +258,7 @@ class TestBySecret:
         optldp(*asked, "--out", "whole.csv")
         assert Path("blocks.csv").read_text() == Path("whole.csv").read_text()
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_run_goes_on_with_the_same_secret_and_no_other(self, optldp, refusal, monkeypatch):
         asked = (*PERTURB, *self.KEYED, "--out", "out.csv", "--resume")
         drawn, real = [], KeyedReports.sample
@@ -305,7 +305,7 @@ class TestBySecret:
         assert "must be text or integers, got type DOUBLE" in refusal(*asked)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_stream_flows_in_windows_and_their_counts_add_up(optldp):
     """Counts of windows have the published columns, and are taken as they are, in one file or several."""
     people = "user,x\n" + "".join(f'"u\n{i}",{x!r}\n' for i, x in enumerate(PEOPLE.tolist()))

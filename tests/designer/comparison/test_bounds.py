@@ -88,7 +88,7 @@ class TestNumbers:
         assert again.rows == small_result().rows
         assert again.methods == METHODS
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_the_optimum_is_there_without_being_named(self):
         assert bounds(PRIOR, [1.0], methods=["duchi"]).methods == ("optimal", "duchi")
 
@@ -158,7 +158,7 @@ class TestFailures:
             assert row.error
         assert found.at(1e-3).row("optimal").solved
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_where_there_is_no_optimum_no_method_is_judged(self, monkeypatch):
         def refuse(*arguments, **options):
             raise InputError("no such luck")

@@ -53,7 +53,7 @@ def test_what_decides_is_what_design_solves_for(objective):
         )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("objective", OBJECTIVES[1:], ids=lambda objective: objective.label)
 def test_a_further_objective_judges_the_same_mechanisms_beside_its_own_best(objective):
     rows = compare(PRIOR, [1.0], methods=FEW, objectives=[objective])
@@ -96,7 +96,7 @@ def test_the_worst_case_ranks_otherwise_than_the_expected_variance():
     assert worst[0] == "hybrid" != expected[0] == "optimal"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_each_objective_is_solved_once_per_budget(monkeypatch):
     solved = []
     for kind in (Variance, WorstCase, Information):
@@ -116,7 +116,7 @@ def test_each_objective_is_solved_once_per_budget(monkeypatch):
     assert solved == [(key, epsilon, share) for epsilon in (0.5, 1.0) for key, share in each]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_sweep_has_the_rows_of_the_comparison_and_takes_them_up(tmp_path):
     asked = {"objective": WorstCase(), "objectives": [TradeOff(0.5)], "results": tmp_path / "sweep.jsonl"}
     told = []

@@ -35,7 +35,7 @@ def number(value: float | None) -> float:
     return value
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("family", [piecewise, square_wave])
 def test_the_matrix_of_a_closed_form_has_the_row_of_the_closed_form(family):
     name, asked = family.__name__.replace("_", "-"), [WorstCase(), Information(), Error(1000)]

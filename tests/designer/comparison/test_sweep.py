@@ -138,7 +138,7 @@ class TestFailures:
         kept = [row for row in found.rows if row.epsilon == 2.0]
         assert kept == [row for row in table.rows if row.epsilon == 2.0 and row.method in FEW]
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_row_that_failed_is_kept_and_not_tried_again(self, tmp_path, monkeypatch):
         file = tmp_path / "sweep.jsonl"
         first = sweep({"far": FAR_AWAY}, [1e-6], ["duchi", "square-wave"], results=file)
@@ -170,7 +170,7 @@ class TestWorkers:
             with cluster, Client(cluster), joblib.parallel_config(backend="dask"):
                 assert sweep(PRIORS, EPSILONS, results=file) == table
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_backend_that_gives_lists_is_asked_in_rounds(self, tmp_path):
         seen, file = [], tmp_path / "sweep.jsonl"
         with joblib.parallel_config(backend="lists-only", n_jobs=1):

@@ -26,7 +26,7 @@ def test_the_least_is_near_the_optimum_and_none_is_below_its_bound():
     assert abs(found.clips[int(np.argmin(rmse))] - found.design.evidence.clip_high) <= 10
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_noise_rises_bias_falls_and_without_a_clip_there_is_none():
     errors = clip_curve(made()).errors
     assert all(np.diff([error.noise for error in errors]) > 0)
@@ -44,7 +44,7 @@ def test_a_tail_at_the_other_side_is_the_mirror_image():
     np.testing.assert_allclose(mirrored, [error.rmse for error in one.errors], rtol=2e-3)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_progress_is_told_and_other_objectives_are_refused():
     told = []
     clip_curve(made(), progress=lambda done, total: told.append((done, total)))

@@ -196,7 +196,7 @@ def test_the_best_of_one_peaked_tables_is_called_optimal_among_those():
     assert "Each report of the design favours an interval of values." in short.summary()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_method_is_judged_by_the_objective_beside_the_optimum():
     best = design(PRIOR, 1.0, objective=WorstCase())
     for method in ("duchi", "three-outputs", Pieces(2)):

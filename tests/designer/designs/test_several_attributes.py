@@ -73,7 +73,7 @@ class TestChoice:
         assert made.mechanism.sampled == 1 + int(np.argmin(totals)) == 3
         assert [choice.designed is None for choice in made.evidence.choices] == [False, False, False]
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_weights_change_the_choice(self):
         """Duchi on a two-point prior is exact at large budgets, so it may wait; an even prior may not."""
         given = {

@@ -43,7 +43,7 @@ def checked(made: Design) -> Design:
     return made
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("examples", [3, pytest.param(16, marks=pytest.mark.nightly)])
 def test_every_design_is_private_unbiased_and_between_ptt_and_the_bound(examples):
     @settings(max_examples=examples)
@@ -153,7 +153,7 @@ def test_the_few_numbers_say_all_of_the_table():
     assert table.provenance.claims_unbiased
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_symmetric_prior_gets_a_symmetric_floor():
     shape = design(prior_of("gaussian"), 1.0, method=Pieces()).evidence.shape
     np.testing.assert_allclose(shape.low, -shape.high[::-1], atol=1e-12)

@@ -107,7 +107,7 @@ def test_the_file_says_what_the_promise_is_computed_from(made, tmp_path):
 
 
 class TestEvidence:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize("weights", [np.exp(-2 * np.arange(6)), [1, 1, 30, 60, 1, 1], [1, 1, 1, 1, 20, 60]])
     def test_the_best_clip_alone_is_the_best_of_all_pairs_of_knots(self, weights):
         knots = np.arange(6.0)

@@ -14,7 +14,7 @@ from optldp.mechanisms import InputError
 from optldp.solvers import FrequencyProgram, Status, certified_frequency_bound
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(st.integers(2, 7), st.floats(0.05, 8.0), st.integers(0, 2**32 - 1))
 @settings(max_examples=25, deadline=None)
 def test_designs_are_private_and_their_numbers_are_the_table_s(size, epsilon, seed):

@@ -105,7 +105,7 @@ def test_a_tiny_radius_hardly_differs_from_zero(kind):
         assert made.value == pytest.approx(known.expected_variance, rel=3e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("epsilon", [1.0, 3.0])
 def test_just_short_of_every_prior_is_the_minimax(epsilon):
     minimax = design(Prior.even(ELEVEN), epsilon, objective=WorstCase())

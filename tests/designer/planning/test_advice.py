@@ -210,7 +210,7 @@ def test_counts_drawn_at_once_are_as_users_drawn_one_by_one(estimator):
         assert simulated.error > 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_generator_decides_and_other_rows_do_not(monkeypatch):
     """A draw is the same in whatever company, so that asking for one more never moves the others."""
     monkeypatch.setattr(race, "MOST_FRESH", 1)  # how often two are drawn depends on both
@@ -279,7 +279,7 @@ def test_left_out_rows_are_told_and_none_at_all_is_an_error(monkeypatch):
         told(estimators=["ua"])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("flat", [False, True])
 def test_an_estimate_can_be_the_truth(flat):
     """Points are knots; cells are bins, whose edges are the knots."""

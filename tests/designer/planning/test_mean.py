@@ -181,7 +181,7 @@ class TestEpsilon:
         assert plan.least_epsilon is not None
         assert 1 - 2.1 * PRECISION < plan.least_epsilon / plan.epsilon < 1
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_target_that_is_hit_exactly_is_met_by_that_budget_or_a_hair_less(self):
         target = plan_error(PRIOR, 1000, 1.0).predicted_error
         plan = plan_epsilon(PRIOR, 1000, target)

@@ -47,7 +47,7 @@ def test_the_clearly_worse_stop_and_the_leaders_get_fresh_draws():
     assert len(race.order) == len(NAMES)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_best_is_hardly_ever_taken_for_clearly_worse():
     """All alike but one that is a little better: in 100 races it may be stopped so in a twentieth of them."""
     means = dict.fromkeys(NAMES, 1.0) | {("b", "x"): 0.98}

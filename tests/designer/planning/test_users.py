@@ -16,7 +16,7 @@ def wanted(users: int) -> Error:
     return Error(users, FactorAmbiguity(2.0))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_error_of_a_budget_is_that_of_the_design_and_its_bound():
     made = design(PRIOR, 1.0, objective=wanted(5000))
     plan = plan_error(PRIOR, 5000, 1.0, objective=wanted(5000))

@@ -24,7 +24,7 @@ def table() -> TabulatedMechanism:
     return curve().design.mechanism
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_lines_are_the_errors_and_the_star_is_the_optimum():
     axes = plots.clip_errors(curve())
     for name, part in (("error", "rmse"), ("noise", "noise"), ("bias at most", "bias_bound")):

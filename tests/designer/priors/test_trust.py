@@ -40,7 +40,7 @@ def test_a_share_that_doubled_needs_a_factor_of_two():
     assert 2 < other.factor < 2.15
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_factor_covers_every_set_with_confidence():
     """The true ratio of both the last 1% and every run, over 400 pairs of samples of a population that changed."""
     missed = 0

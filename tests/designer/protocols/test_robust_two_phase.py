@@ -37,7 +37,7 @@ def test_the_design_is_for_the_region_of_the_first_reports(phase_one):
     assert made.expected_variance == made.mechanism.expected_variance(learnt.knot_prior)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_it_is_compared_with_the_design_that_would_have_been_made():
     robust = TwoPhasePlan(DOMAIN, 2.0, knots=9, uniform_share=0.01, robust_confidence=0.9)
     first, made = designed(robust)

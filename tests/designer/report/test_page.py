@@ -158,7 +158,7 @@ class TestWhatItSays:
         count = f"{len(failing_result().failures)} of {len(failing_result().rows)} cases failed"
         assert count in page
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_figure_that_cannot_be_drawn_says_why(self):
         detail = replace(small_result().detail, mechanisms={}, trade_off=(), failures={
             "optimal": "no such luck", "trade-off at weight 1": "none either"})  # fmt: skip
@@ -299,7 +299,7 @@ class TestWhatItMeans:
         assert about_least_favourable(found)[1].endswith("knowing the prior is worth nothing.")
         assert "at 0\N{NO-BREAK SPACE}% of the knots" in about_values(found)[1]
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_without_closed_forms_none_is_spoken_of(self):
         found = bounds(PRIOR, [1.0], methods=["aaa"])
         assert about_ratio(found) == ("No closed form was asked for.",)

@@ -44,7 +44,7 @@ def test_an_address_with_what_cannot_be_chosen_is_refused_in_a_line(query):
         State.from_query(query)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_error_finds_its_budget_and_the_budget_its_error():
     state = State(n=10_000)
     prior = state.prior().on(5)

@@ -201,7 +201,7 @@ class TestRefusals:
         assert as_counter(kept["pay"])[((0, 1), (0, 0))] == 1
         assert kept["pay"].n_users == 2
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_rows_that_hold_no_reports_of_the_mechanism(self):
         rows = [(3, "age", 0), (2, "pay", 0), (4, "age", 1)]
 

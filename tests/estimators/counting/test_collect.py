@@ -241,7 +241,7 @@ class TestOptions:
         assert seen
         assert os.listdir(tmp_path) == []
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_little_memory_is_enough(self, tmp_path):
         """Two million users are counted within 80 MB of duckdb's memory; the rest is on disk."""
         rng, table = np.random.default_rng(10), TABLES["points"]

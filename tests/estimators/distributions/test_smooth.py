@@ -89,7 +89,7 @@ def test_two_components_are_a_share():
     assert found.interval().low[0] < expected < found.interval().high[0]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))])
 def test_twice_the_cells_change_next_to_nothing(seed):
     """128, 256 and 512 cells, the same reports: the distance moves by less than a fiftieth of itself."""

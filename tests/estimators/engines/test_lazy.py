@@ -51,7 +51,7 @@ def test_every_engine_counts_users_alike(engine, tables):
     assert told(count(list(zip(named, tables, lazy, strict=True)), key="user")) == told(expected)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_many_services_have_two_words():
     tables = [WIDE] * 25
     frames = [rows_of(table, seed) for seed, table in enumerate(tables)]

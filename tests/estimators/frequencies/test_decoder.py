@@ -64,7 +64,7 @@ def test_noise_is_the_variance_for_a_category_that_nobody_has(seed):
     np.testing.assert_allclose(decoder.noise(), expected, rtol=1e-8)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(seeds)
 def test_many_reports_are_decoded_as_one_by_one(seed):
     rng = np.random.default_rng(seed)

@@ -60,7 +60,7 @@ def test_intervals_of_the_unbiased_estimate_cover_as_often_as_they_say(name, tar
     assert np.abs(bias).max() < 4
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "name", ["grr", "subset", *(pytest.param(each, marks=pytest.mark.nightly) for each in ("oue", "olh", "table"))]
 )

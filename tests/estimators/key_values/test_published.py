@@ -125,7 +125,7 @@ def test_standard_errors_are_those_that_repetition_shows(unary):
     assert stated == pytest.approx(math.sqrt(key_mean_variance(same, 0.5) / n), rel=0.03)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("unary", [True, False])
 @pytest.mark.parametrize("epsilon", [0.5, pytest.param(1.0, marks=pytest.mark.nightly), 2.0])
 def test_intervals_cover_as_often_as_they_say(unary, epsilon):

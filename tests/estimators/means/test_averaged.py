@@ -24,7 +24,7 @@ def test_it_is_what_counts_of_an_optimal_table_give(epsilon):
     assert mine.one_report == pytest.approx(theirs.one_report)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_form_whose_table_nobody_can_hold_has_a_mean():
     """Of ten thousand knots, made over a floor of forty outputs."""
     few = wide_form(21, 42, 1.0)

@@ -40,7 +40,7 @@ def drawn(values: np.ndarray, shares: tuple[float, float], rng: np.random.Genera
 
 
 class TestAlike:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize(
         ("method", "runs"),
         [("population", 80), ("population", 300), pytest.param("decoder", 300, marks=pytest.mark.nightly)],

@@ -41,7 +41,7 @@ def mixed(epsilon: float, sampled: int) -> AttributeSampling:
 
 
 class TestEstimate:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.sampled(5)
     @pytest.mark.parametrize(
         ("epsilon", "sampled", "runs"),

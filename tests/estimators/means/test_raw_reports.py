@@ -179,7 +179,7 @@ def covered(method: MeanMethod) -> int:
     return hits
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("method", [pytest.param("ua", marks=pytest.mark.nightly), "uwa"])
 def test_intervals_of_raw_reports_cover(method):
     """Within what 150 tosses of a 95% coin give, but for one time in 10,000 on each side; the seed is fixed."""

@@ -173,7 +173,7 @@ def test_levels_are_weighed_better_than_alike_and_than_the_best_alone():
     assert (mine < 0.6 * pooled).all()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("unary", "protection"),
     [

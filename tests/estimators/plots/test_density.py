@@ -73,7 +73,7 @@ def test_without_units_there_are_no_brackets():
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("value", "density")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_one_component_can_be_drawn(tmp_path):
     """A cell, or a single point without any width."""
     for grid in (InputGrid.equal_cells(0.0, 100.0, 1), InputGrid.knots([50.0])):

@@ -83,7 +83,7 @@ def test_another_shape_than_is_wanted_is_refused(wanted):
         opened(pack_arrays({"a": np.zeros(4)})).array("a", np.float64, wanted, most=3)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_archive_may_unpack_to_32_megabytes_or_to_four_times_its_size():
     """Whatever deflates better than that is stored, so that what is written is read."""
     large = np.zeros(ALWAYS_ALLOWED // 8 + 1)

@@ -177,7 +177,7 @@ def test_a_path_without_steps_is_lost(monkeypatch):
     assert solve_by_barrier(X, BELL, np.e, 1e-6, silent) is None
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_grids_are_walked_from_coarse_to_fine(monkeypatch):
     """Most steps on few knots; and from nothing where no coarse state will do."""
     x = np.linspace(-1, 1, 257)

@@ -51,7 +51,7 @@ def test_the_promise_holds_for_simulated_users_whose_prior_is_the_worst_for_both
     assert square < program.error(outputs, P).rmse ** 2 * 1.05
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_no_multipliers_prove_more_than_a_table_promises(seed):

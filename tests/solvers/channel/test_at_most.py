@@ -73,7 +73,7 @@ def test_reports_reach_as_far_as_they_must(cone):
             ChannelProgram.unbiased(cone, even, x, np.array(ends))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("epsilon", "most", "known"), [(1, 4, 4.267), (2, 6, 0.984), (3, 6, 0.355), (4, 6, 0.154)])
 def test_the_worst_case_is_less_than_of_n_outputs(epsilon, most, known):
     """33 knots on [-1, 1], and what rounding between them adds, against the N-output mechanisms over the interval."""
@@ -81,7 +81,7 @@ def test_the_worst_case_is_less_than_of_n_outputs(epsilon, most, known):
     assert found.value + (2 / 32) ** 2 / 4 < known
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("most", "gap"), [(8, 0.005), (16, 0.002)])
 def test_three_bits_are_within_half_a_percent_and_four_within_a_fifth(most, gap):
     """32 even values at epsilon 1."""

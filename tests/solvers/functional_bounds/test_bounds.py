@@ -107,7 +107,7 @@ def test_where_there_is_an_unbiased_estimate_it_is_the_least_noisy_one():
     assert high + low == pytest.approx(2 * 1.96 * noise, rel=1e-3)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("place", [0, 12, None])
 def test_they_hold_as_often_as_they_say_where_a_number_is_as_small_as_it_can_be(place):
     """Point masses and even weights, all weights told apart: by estimates chosen by what was seen the mean at the end

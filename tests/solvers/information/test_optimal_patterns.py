@@ -37,7 +37,7 @@ def test_the_optimum_is_that_of_all_patterns_by_highs(size, epsilon, seed):
     assert found.status is Status.OPTIMAL
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(st.integers(2, 8), st.floats(0.05, 6.0), SEEDS)
 def test_any_multipliers_bound_every_private_table(size, epsilon, seed):
     """Tables that are not staircases among them."""

@@ -53,7 +53,7 @@ def test_grouped_steps_are_per_user_steps(seed):
     assert [step.steps for step in steps] == list(range(1, 27))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("method", [em, squarem])
 @given(seed=st.integers(0, 2**32 - 1))
 def test_the_log_likelihood_never_falls(method, seed):

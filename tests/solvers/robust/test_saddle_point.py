@@ -348,7 +348,7 @@ def test_no_prior_of_the_set_bounds_more_than_a_mechanism_guarantees(random_prog
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
 def test_a_hundred_knots_are_solved(epsilon):
     knots = np.linspace(-1, 1, 101)

@@ -132,7 +132,7 @@ def test_running_sums_are_exact_but_for_the_last_rounding(seed):
         assert abs(Fraction(float(computed)) - truth) <= Fraction(UNIT) * 4 * abs(truth) + slack
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("E", [1e8, 1e13])
 def test_many_weights_too_small_for_the_sums_never_add_up(E):
     """Rounded to nearest, thirty thousand weights of half a quantum would weigh A as much again, times E."""

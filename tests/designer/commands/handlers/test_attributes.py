@@ -106,7 +106,7 @@ def test_the_plain_mean_of_one_attribute_is_the_row_of_all(optldp, collected):
     assert "attribute" in done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_bad_rows_are_left_out_and_counted(optldp, refusal, collected):
     """Two rows of a user, about different attributes, are two reports; a cell of text is none."""
     text = Path("both2.csv").read_text().splitlines()

@@ -74,7 +74,7 @@ def test_the_mean_is_the_unbiased_one_by_default_and_the_likelihoods_if_asked(op
     assert sum(by_likelihood["level_shares"]["value"]) == pytest.approx(1.0)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_distribution_and_quantiles_of_protected_levels(optldp, reported):
     """On as many cells as asked for, written row by row."""
     told = found(
@@ -137,7 +137,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(refusal, staff, options, say
     assert says in refusal("design", staff, *COLUMN, *options)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("options", "says"),
     [

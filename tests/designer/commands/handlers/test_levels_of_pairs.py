@@ -55,7 +55,7 @@ PROTECTED = ("--level-epsilon", 1)
 OUE = (*PROTECTED, "--level-method", "oue")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "more",
     [
@@ -88,7 +88,7 @@ def test_the_best_value_method_is_found_where_none_is_named(designed):
     assert best | {"seconds": 0} == named | {"seconds": 0}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_show_and_verify_say_what_each_level_promises_and_what_tells_of_it(optldp, designed):
     """Randomised response tells less of the level than a place for each key: it is what a protected level gets."""
     unary, response = designed("--method", "unary", *PROTECTED), designed(*PROTECTED)

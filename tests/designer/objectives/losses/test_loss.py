@@ -150,7 +150,7 @@ def test_sensitive_values_report_nothing_that_others_never_do() -> None:
     assert verify(table).kept == pytest.approx(1.0, rel=1e-8)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_large_tables_of_pairs_are_proved_in_no_time() -> None:
     rng = np.random.default_rng(5)
     points = rng.random((21, 2))
@@ -261,7 +261,7 @@ def test_solvers_of_unbiased_numbers_agree_with_the_general_one(objective: Objec
         design(rounded, 1.5, objective=Information(), general=True)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_unbiased_squared_loss_finds_its_outputs_and_pure_privacy_has_the_known_optimum() -> None:
     known = design(EVEN, 1.0, uniform_share=0.0)
     found = design(EVEN, 1.0, objective=Loss("squared", unbiased=True))

@@ -24,7 +24,7 @@ def test_one_threshold_is_randomised_response_on_a_cut(epsilon):
     assert made.bound <= made.value
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_several_thresholds_are_weighed_by_where_the_quantile_may_be():
     """Their variances, by the weighted least squares of this table's own law."""
     made = design(PRIOR, 1.0, objective=Quantile(500, 0.9))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import unicodedata
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
@@ -101,7 +102,7 @@ Mechanism = Table | Categories
 
 
 @dataclass(frozen=True)
-class Way:
+class Way(ABC):
     """Reports of a user over time, proved private, made by `read_way`.
 
     Attributes
@@ -151,13 +152,13 @@ class Way:
         mark.write(json.dumps({"number": kept.number, "latest": kept.latest}))
         return kept.reports.get(str(period))
 
+    @abstractmethod
     def in_turn(self, kept: Kept, name: str, period: int) -> bool:
         """Whether a user is to report in a period."""
-        raise NotImplementedError
 
+    @abstractmethod
     def drawn(self, kept: Kept, value: float | str) -> str | None:
         """Return a report, drawn now unless it is remembered; None where nothing may be drawn."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

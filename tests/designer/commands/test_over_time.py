@@ -10,7 +10,8 @@ import pytest
 from optldp.estimators import count, estimate_mean
 from optldp.mechanisms import grr, load_mechanism, make_exact, save_bundle
 from optldp.mechanisms.ledger import Ledger
-from optldp.mechanisms.over_time import panel_of
+from optldp.mechanisms.over_time import Panel, panel_of
+from optldp.mechanisms.over_time.panel import SALT_BYTES
 
 TABLE = make_exact(grr([-1.0, -0.5, 0.0, 0.5, 1.0], 2.0)).mechanism
 ARGUMENTS = ("--prior", "prior.csv", "--epsilon", 2, "--periods", 3, "--public")
@@ -24,7 +25,7 @@ def way(optldp):
     for period in (1, 2, 3):
         rows = "".join(f"u{user},{rng.choice([-1, -0.5, 0, 0.5, 1])}\n" for user in range(USERS))
         Path(f"week{period}.csv").write_text(f"user,x\n{rows}")
-    save_bundle(panel_of(TABLE, 3, 1, 2.0), "way.json")
+    save_bundle(Panel(TABLE, 3, 1, 2.0, "0" * 2 * SALT_BYTES), "way.json")  # a salt of its own would draw other turns
     return "way.json"
 
 

@@ -1,7 +1,9 @@
 //! Answers the vectors of clients/conformance, a line of JSON each: `python -m clients.conformance rust`.
 
-use optldp_client::{read_mechanism, Mechanism, NoRandomness, Refused, Stopped, Value, Words};
-use std::io::{BufRead, Write};
+use optldp_client::{
+    read_mechanism, read_way, Mechanism, NoRandomness, Place, Refused, Stopped, Unsent, Value, Way, Words,
+};
+use std::io::{self, BufRead, Write};
 
 #[allow(dead_code, reason = "the client's own reader, of which lines take a part")]
 #[path = "../src/json.rs"]
@@ -114,16 +116,93 @@ fn answer_draws(mechanism: &Mechanism, draws: &[Json]) -> String {
     format!(r#"{{"reports": [{}]}}"#, reports.join(", "))
 }
 
+/// A text of a device; it may be told to stop when that is written.
+struct Memory {
+    text: Option<String>,
+    begins: bool, // whether there may be a first text in spite of that, as of a mark of nothing
+    crashes: bool,
+}
+
+impl Place for Memory {
+    fn read(&mut self) -> io::Result<Option<String>> {
+        Ok(self.text.clone())
+    }
+
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        if self.crashes && !(self.begins && self.text.is_none()) {
+            return Err(io::ErrorKind::Other.into());
+        }
+        self.text = Some(text.into());
+        Ok(())
+    }
+}
+
+/// Reports in periods, with a state that is kept, put back, lost, or not written.
+fn live(way: &Way, user: &str, steps: &[Json]) -> String {
+    let mut state = Memory { text: None, begins: false, crashes: false };
+    let mut mark = Memory { text: None, begins: true, crashes: false };
+    let (mut kept, mut answers) = (None, Vec::new());
+    for step in steps {
+        let says = |key: &str, text: &str| step.member(key).is_some_and(|value| value.is(text));
+        if says("first", "keep") {
+            kept = state.text.clone();
+        } else if says("first", "restore") || says("first", "lose") {
+            state.text = if says("first", "restore") { kept.clone() } else { None };
+        }
+        (state.crashes, mark.crashes) = (says("crash", "state"), says("crash", "mark"));
+        let mut given = Given { words: items(step.member("words")).iter().map(word).collect(), next: 0 };
+        let value = match step.member("value") {
+            Some(Json::Number(number, _)) => Value::Number(*number),
+            Some(Json::Text(name)) => Value::Name(name),
+            _ => return r#"{"skipped": "a value unknown to this client"}"#.into(),
+        };
+        let Some(Json::Number(_, Some(period))) = step.member("period") else {
+            return r#"{"skipped": "a step without a period"}"#.into();
+        };
+        answers.push(match way.report(user, *period as u64, &value, &mut state, &mut mark, &mut given) {
+            Ok(_) if says("crash", "report") => r#"{"crashed": true}"#.into(),
+            Ok(None) => r#"{"sent": null}"#.into(),
+            Ok(Some(sent)) => format!(r#"{{"sent": "{sent}"}}"#),
+            Err(Unsent::Place(_)) => r#"{"crashed": true}"#.into(),
+            Err(Unsent::Stopped(Stopped::NoRandomness)) => r#"{"stopped": true}"#.into(),
+            Err(other) => format!(r#"{{"refused": "{other}"}}"#),
+        });
+    }
+    format!(r#"{{"answers": [{}]}}"#, answers.join(", "))
+}
+
+/// Whether a document is, or says that it is, of a way over time.
+fn is_over_time(document: &str) -> bool {
+    let file = Json::parse(document).unwrap_or(Json::Null);
+    file.member("kind").is_some_and(|kind| kind.is("panel") || kind.is("memoised"))
+}
+
+fn refusal(reason: &str) -> String {
+    format!(r#"{{"accepted": false, "reason": "{}"}}"#, reason.replace('"', "\\\""))
+}
+
+fn answer_over_time(asked: &Json, document: &str) -> String {
+    match (read_way(document), asked.member("do"), asked.member("user")) {
+        (Err(Refused(reason)), _, _) => refusal(reason),
+        (Ok(_), Some(task), _) if task.is("read") => r#"{"accepted": true}"#.into(),
+        (Ok(way), Some(task), Some(Json::Text(user))) if task.is("live") => {
+            live(&way, user, items(asked.member("steps")))
+        }
+        _ => r#"{"skipped": "a task unknown to this client"}"#.into(),
+    }
+}
+
 fn answer(line: &str) -> String {
     let asked = Json::parse(line).unwrap_or(Json::Null);
     let Some(Json::Text(document)) = asked.member("document") else {
         return r#"{"skipped": "a line that this client cannot read"}"#.into();
     };
+    if is_over_time(document) {
+        return answer_over_time(&asked, document);
+    }
     let mechanism = match read_mechanism(document) {
         Ok(mechanism) => mechanism,
-        Err(Refused(reason)) => {
-            return format!(r#"{{"accepted": false, "reason": "{}"}}"#, reason.replace('"', "\\\""));
-        }
+        Err(Refused(reason)) => return refusal(reason),
     };
     match asked.member("do") {
         Some(task) if task.is("read") => r#"{"accepted": true}"#.into(),
@@ -132,9 +211,9 @@ fn answer(line: &str) -> String {
     }
 }
 
-fn main() -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
-    for line in std::io::stdin().lock().lines() {
+fn main() -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    for line in io::stdin().lock().lines() {
         writeln!(out, "{}", answer(&line?))?;
     }
     Ok(())

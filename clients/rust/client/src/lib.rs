@@ -1,5 +1,6 @@
 //! Reads what optldp designed, proves it private, and draws reports by `optldp_drawing`: a table of numbers, its floor
-//! form, a mechanism for categories, pairs of a key and a number, several numbers, or any of these at levels of privacy.
+//! form, a mechanism for categories, pairs of a key and a number, several numbers, or any of these at levels of privacy;
+//! and a user's reports over time, by a state that draws nothing twice.
 //!
 //! ```no_run
 //! let table = optldp_client::read_table(&std::fs::read_to_string("table.json")?)?;
@@ -13,15 +14,22 @@ mod combined;
 mod exact_table;
 mod floor_form;
 mod json;
+mod kept;
+mod normal_form;
+mod over_time;
 mod platform;
 mod sha256;
+mod unicode;
+mod way_proving;
 mod whole;
 
 pub use around::read_table;
 pub use categories::read_categories;
 pub use combined::read_mechanism;
 pub use optldp_drawing::{Categories, Mechanism, NoRandomness, Report, Stopped, Table, Value, Words};
+pub use over_time::{FilePlace, Place, Unsent, Way};
 pub use platform::Platform;
+pub use way_proving::read_way;
 
 /// A file that cannot be used, and why: one line, of its first fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -89,8 +89,8 @@ impl Categories {
         self.drawn(code, &mut Taken::of(generator, expected))
     }
 
-    /// The number of a category.
-    pub(crate) fn code(&self, value: &str) -> Result<usize, Stopped> {
+    /// The number of a category, from 0.
+    pub fn code(&self, value: &str) -> Result<usize, Stopped> {
         let found = self.sorted.binary_search_by(|code| self.labels[*code].as_str().cmp(value));
         Ok(self.sorted[found.map_err(|_| Stopped::NoCategory)?])
     }

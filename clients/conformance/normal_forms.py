@@ -23,8 +23,8 @@ FILES = {
         "];\n\n#[rustfmt::skip]\npub const CLASSES: &[&str] = &[\n",
         "];\n",
     ),
-    "go/unicode.go": (
-        "package optldp\n\n// {about}\n\nvar decomposed = []string{\n",
+    "go/internal/names/unicode.go": (
+        "package names\n\n// {about}\n\nvar decomposed = []string{\n",
         "}\n\nvar classes = []string{\n",
         "}\n",
     ),

@@ -97,8 +97,9 @@ func asTable(value any) *exactTable {
 	return readExactTable(document)
 }
 
-func placedNumbers(value any) placed {
-	table := asTable(value)
+func placedNumbers(value any) placed { return placedTable(asTable(value)) }
+
+func placedTable(table *exactTable) placed {
 	numbers := &table.numbers
 	return placed{
 		epsilons: []float64{table.epsilon},
@@ -115,7 +116,10 @@ func placedNumbers(value any) placed {
 }
 
 func placedCategories(document map[string]any) placed {
-	epsilon, read := readCategories(document)
+	return placedOracle(readCategories(document))
+}
+
+func placedOracle(epsilon float64, read categories) placed {
 	return placed{
 		epsilons: []float64{epsilon},
 		columns:  []string{"report"},

@@ -21,9 +21,17 @@ type draw struct {
 	Words []string
 }
 
+type step struct {
+	Period       int
+	Value        any
+	Words        []string
+	First, Crash string
+}
+
 type question struct {
-	Do, Document string
-	Draws        []draw
+	Do, Document, User string
+	Draws              []draw
+	Steps              []step
 }
 
 // script gives the words of a draw in place of the platform's generator, and zeros beyond; none at all: it fails.
@@ -44,14 +52,79 @@ func (s *script) Read(to []byte) (int, error) {
 	return len(to), nil
 }
 
-// read returns what draws a report of a value.
-func read(document string) (func(value any) (any, error), error) {
+func scripted(words []string) *script {
+	given := &script{}
+	if len(words) > 0 {
+		given.words = words
+	}
+	return given
+}
+
+var errCrash = errors.New("what stops a device in the middle")
+
+// memory is a text of a device; it may be told to stop when that is written.
+type memory struct {
+	text                   string
+	found, begins, crashes bool // begins: there may be a first text in spite of that, as of a mark of nothing
+}
+
+func (m *memory) Read() (string, bool, error) { return m.text, m.found, nil }
+
+func (m *memory) Write(text string) error {
+	if m.crashes && (m.found || !m.begins) {
+		return errCrash
+	}
+	m.text, m.found = text, true
+	return nil
+}
+
+// lived reports in periods, with a state that is kept, put back, lost, or not written.
+func lived(way *optldp.Way, user string, steps []step) (any, error) {
+	state, mark, kept, answers := &memory{}, &memory{begins: true}, memory{}, []any{}
+	for _, each := range steps {
+		switch each.First {
+		case "keep":
+			kept = *state
+		case "restore":
+			*state = kept
+		case "lose":
+			*state = memory{}
+		}
+		state.crashes, mark.crashes = each.Crash == "state", each.Crash == "mark"
+		rand.Reader = scripted(each.Words)
+		sent, err := way.Report(user, each.Period, each.Value, state, mark)
+		switch {
+		case errors.Is(err, errCrash) || err == nil && each.Crash == "report":
+			answers = append(answers, map[string]any{"crashed": true})
+		case errors.Is(err, optldp.ErrRandomness):
+			answers = append(answers, map[string]any{"stopped": true})
+		case err != nil:
+			return nil, err
+		default:
+			answers = append(answers, map[string]any{"sent": sent})
+		}
+	}
+	return map[string]any{"answers": answers}, nil
+}
+
+// kindOf is the kind that a document states, if it is a bundle.
+func kindOf(document string) string {
 	var file struct{ Format, Kind any }
 	_ = json.Unmarshal([]byte(document), &file) // what is no JSON is refused as a table
-	kind, _ := file.Kind.(string)
+	if kind, is := file.Kind.(string); is && file.Format == "optldp-bundle/1" {
+		return kind
+	} else if file.Format == "optldp-bundle/1" {
+		return "?"
+	}
+	return "floor"
+}
+
+// read returns what draws a report of a value.
+func read(document string) (func(value any) (any, error), error) {
+	kind := kindOf(document)
 	pairs, numbers, levels := strings.HasPrefix(kind, "key-value-"), kind == "attributes", strings.HasPrefix(kind, "personalised")
 	switch {
-	case file.Format != "optldp-bundle/1" || kind == "floor":
+	case kind == "floor":
 		made, err := optldp.ReadTable([]byte(document))
 		return func(value any) (any, error) { return made.Report(value.(float64)) }, err
 	case pairs || numbers || levels:
@@ -89,7 +162,14 @@ func given(value any, level bool) any {
 }
 
 func answer(asked question) (any, error) {
-	report, err := read(asked.Document)
+	var way *optldp.Way
+	var report func(value any) (any, error)
+	var err error
+	if kind := kindOf(asked.Document); kind == "panel" || kind == "memoised" {
+		way, err = optldp.ReadWay([]byte(asked.Document))
+	} else {
+		report, err = read(asked.Document)
+	}
 	var refused *optldp.TableError
 	switch {
 	case errors.As(err, &refused):
@@ -98,16 +178,14 @@ func answer(asked question) (any, error) {
 		return nil, err
 	case asked.Do == "read":
 		return map[string]any{"accepted": true}, nil
-	case asked.Do != "draw":
+	case asked.Do == "live" && way != nil:
+		return lived(way, asked.User, asked.Steps)
+	case asked.Do != "draw" || way != nil:
 		return map[string]any{"skipped": "a task unknown to this client: " + asked.Do}, nil
 	}
 	reports := []any{}
 	for _, each := range asked.Draws {
-		given := &script{}
-		if len(each.Words) > 0 {
-			given.words = each.Words
-		}
-		rand.Reader = given
+		rand.Reader = scripted(each.Words)
 		drawn, err := report(each.Value)
 		if errors.Is(err, optldp.ErrRandomness) {
 			return map[string]any{"stopped": true}, nil

@@ -89,11 +89,25 @@ func (n *Numbers) Draw(value float64, words *Words) float64 {
 	return n.inside(n.output(value, words), words)
 }
 
+// Rounded is the number of the knot that a value it takes is rounded to, by an offset from 0 to 1.
+func (n *Numbers) Rounded(value, offset float64) int {
+	k, share := n.below(value)
+	if share > offset {
+		k++
+	}
+	return k
+}
+
+// below is the last knot but one at most that is no larger than a value, and the value's share of the way to the next.
+func (n *Numbers) below(value float64) (k int, share float64) {
+	k = sort.Search(len(n.Knots)-2, func(i int) bool { return n.Knots[i+1] > value })
+	return k, float64(value-n.Knots[k]) / float64(n.Knots[k+1]-n.Knots[k])
+}
+
 // output draws the knot, then the output. Conversions keep processors from fusing products and sums, which would round
 // otherwise than the format has it.
 func (n *Numbers) output(value float64, words *Words) int {
-	k := sort.Search(len(n.Knots)-2, func(i int) bool { return n.Knots[i+1] > value })
-	share := float64(value-n.Knots[k]) / float64(n.Knots[k+1]-n.Knots[k])
+	k, share := n.below(value)
 	weight := uint64(math.RoundToEven(share * whole))
 	row := k
 	if words.next()>>11 < weight {

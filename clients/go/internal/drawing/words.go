@@ -35,6 +35,12 @@ func Drawn[T any](many int, draw func(words *Words) T) (made T, err error) {
 	return made, ErrRandomness
 }
 
+// Word is one random word.
+func Word() (uint64, error) { return Drawn(1, (*Words).next) }
+
+// Share is a word as a number from 0 to 1, without 1.
+func Share(word uint64) float64 { return float64(word>>11) / whole }
+
 func (w *Words) fill(many int) {
 	erase(w.all) // what could undo the noise of a report
 	w.all = make([]byte, 8*many)

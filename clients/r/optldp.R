@@ -19,6 +19,8 @@ MOST_STEPS <- 200L
 BLOCK <- 4096L # combinations of outputs at a time
 LARGEST_BUDGET <- 600 # of one user in all: likelihoods relative to the largest must not underflow
 CODE_BITS <- 63L # of a code of several services' outputs
+CHECKSUM <- "^sha256:[0-9a-f]{64}$"
+IDENTIFIERS <- "^t[0-9a-f]{12}([+]t[0-9a-f]{12})*$" # of the tables of one row of counts
 
 refuse <- function(...) stop(sprintf(...), call. = FALSE)
 
@@ -99,6 +101,10 @@ read_table <- function(path) {
   if (!identical(told$format, "optldp-table/2")) {
     refuse("a table must be of format optldp-table/2, got '%s': optldp design writes it", path)
   }
+  checksum <- told$checksum
+  if (!is.character(checksum) || !grepl(CHECKSUM, checksum)) { # a table is known by it
+    refuse("a table must have a checksum, sha256: and 64 hexadecimal digits, got another or none in '%s'", path)
+  }
   n <- length(told$knots)
   m <- length(told$low)
   numerators <- told$numerators
@@ -117,7 +123,7 @@ read_table <- function(path) {
   list(
     knots = told$knots, probabilities = rows / DENOMINATOR, means = output_means(ends$low, ends$high, told$within),
     importance = if (is.null(prior)) rep(1 / n, n) else prior, epsilon = told$epsilon, units = told$units,
-    name = paste0("t", substr(told$checksum, 8, 19))
+    name = paste0("t", substr(checksum, 8, 19))
   )
 }
 
@@ -140,6 +146,8 @@ read_counts <- function(path, tables) {
     if (!same) refuse("tables of services must have one domain and one unit, got others")
   }
   name <- paste(vapply(tables, function(table) table$name, ""), collapse = "+")
+  wrong <- if (!is.null(told$table)) which(!grepl(IDENTIFIERS, told$table))
+  if (length(wrong)) refuse("tables must be named by their identifiers, got another name in row %d of '%s'", wrong[1], path)
   if (!is.null(told$table) && any(told$table != name)) {
     refuse("counts must be of the tables given, %s, got %s in '%s'", name, told$table[told$table != name][1], path)
   }

@@ -124,6 +124,8 @@ def test_counts_of_other_tables_are_refused(tmp_path):
         ('"knots": [0.0', '"knots": [90.0', "rising"),
         ("9007199254740992", "9007199254740991", "over 2^53"),
         ("[[", "[[1, ", "numerators must be"),
+        ('"checksum": "sha256:', '"checksum": "sha256:x', "must have a checksum"),
+        ('"checksum"', '"other"', "must have a checksum"),
     ],
 )
 def test_a_table_that_is_none_is_refused(tmp_path, before, after, says):
@@ -145,6 +147,9 @@ def test_a_table_that_is_none_is_refused(tmp_path, before, after, says):
         ("output,n\n0,1\n", "at least 2"),
         ("output,n\n0,2\n7,3\n", "another one in row 2"),
         ("output,n\n0,2.5\n", "n must be whole numbers"),
+        ("table,output,n\nt0123456789ab,0,2\n", "counts must be of the tables given"),
+        ("table,output,n\nT0123456789AB,0,2\n", "got another name in row 1"),
+        ("table,output,n\n,0,2\n", "got another name in row 1"),
     ],
 )
 def test_counts_that_are_none_are_refused(tmp_path, content, says):

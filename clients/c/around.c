@@ -148,7 +148,7 @@ const char *need_epsilon(const json *value, double *epsilon) {
 
 const char *read_around(const json *document, optldp_table *table, int *unbiased) {
     double width;
-    TRY(need_checksum(document, table->identifier));
+    const json *units = json_member(document, "units");
     TRY(need_epsilon(json_member(document, "epsilon"), &table->epsilon));
     TRY(take_numbers(&table->memory, json_member(document, "knots"), &table->knots, &table->knots_many));
     NEED(table->knots_many >= 2, "knots must be at least 2");
@@ -158,7 +158,10 @@ const char *read_around(const json *document, optldp_table *table, int *unbiased
     }
     width = table->knots[table->knots_many - 1] - table->knots[0];
     NEED(width > 1e-100 && width < 1e100, "knots must span 1e-100 to 1e100");
-    NEED(json_member(document, "units")->type == JSON_TEXT, "units must be text");
+    NEED(units->type == JSON_TEXT, "units must be text");
+    NEED((table->units = arena_take(&table->memory, units->size + 1, 1)) != NULL, TOO_LITTLE_MEMORY);
+    memcpy(table->units, units->text, units->size);
+    table->units_size = units->size;
     TRY(need_provenance(json_member(document, "provenance"), unbiased));
     return need_prior(&table->memory, json_member(document, "prior"), table->knots_many);
 }

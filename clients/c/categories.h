@@ -29,10 +29,12 @@ struct optldp_categories {
     uint32_t prime, degree, tail[OPTLDP_DEGREE]; /* tail: the coefficients below the highest of its polynomial */
 };
 
-
 uint64_t optldp_power(uint64_t base, uint32_t exponent);
 /* The elements of the field, and the points of so many entries over it: vectors whose first that is not zero is one. */
 uint64_t optldp_elements(const optldp_categories *from);
 uint64_t optldp_points(const optldp_categories *from, uint32_t digits);
+
+/* The category of a name; NULL where there is none. */
+const category *optldp_found(const optldp_categories *from, const char *label);
 
 #endif

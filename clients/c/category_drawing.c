@@ -6,37 +6,10 @@
 
 #include "categories.h"
 #include "table.h"
+#include "words.h"
 
-#define POOL 32        /* words that are asked for at once */
 #define LONGEST 21     /* a report of a whole number, with its NUL */
 #define MOST_DIGITS 21 /* of the number of a category or of its point, in base 2: 2^20 categories at most */
-
-/* Random words in their order; `expected` are those that the draw is known to take beyond the pool. */
-typedef struct source {
-    uint64_t pool[POOL];
-    size_t next, many, expected;
-} source;
-
-static int take(source *from, uint64_t *word) {
-    if (from->next == from->many) {
-        from->many = from->expected > POOL ? POOL : from->expected > 0 ? from->expected : 1;
-        from->expected -= from->many < from->expected ? from->many : from->expected;
-        from->next = 0;
-        if (optldp_random(from->pool, from->many * sizeof from->pool[0]) != 0) return -1;
-    }
-    *word = from->pool[from->next++];
-    return 0;
-}
-
-/* A whole number below a bound; words that would favour some are drawn again. */
-static int take_below(source *from, uint64_t bound, uint64_t *to) {
-    uint64_t rest = (0 - bound) % bound; /* 2^64 modulo the bound */
-    do {
-        if (take(from, to) != 0) return -1;
-    } while (rest != 0 && *to >= 0 - rest);
-    *to %= bound;
-    return 0;
-}
 
 /* Bits as hexadecimal digits, the first the highest of the first digit. */
 static void set_bit(char *report, uint32_t k) {
@@ -46,11 +19,11 @@ static void set_bit(char *report, uint32_t k) {
     *digit = digits[value | 8 >> k % 4];
 }
 
-static int draw_output(const optldp_categories *from, uint32_t code, source *words, char *report) {
+static int draw_output(const optldp_categories *from, uint32_t code, word_source *words, char *report) {
     const uint64_t *sums = from->sums + (size_t)code * from->outputs;
     uint32_t first = 0, left = from->outputs;
     uint64_t word;
-    if (take(words, &word) != 0) return -1;
+    if (take_word(words, &word) != 0) return -1;
     while (left > 1) { /* the first output whose sum is above the word is among first .. first + left - 1 */
         uint32_t half = left / 2;
         if (sums[first + half - 1] <= word >> 11) first += half;
@@ -60,20 +33,20 @@ static int draw_output(const optldp_categories *from, uint32_t code, source *wor
     return 0;
 }
 
-static int draw_bits(const optldp_categories *from, uint32_t code, source *words, char *report) {
+static int draw_bits(const optldp_categories *from, uint32_t code, word_source *words, char *report) {
     for (uint32_t k = 0; k < from->size; k++) {
         uint64_t word;
-        if (take(words, &word) != 0) return -1;
+        if (take_word(words, &word) != 0) return -1;
         if (word >> 11 < (k == code ? from->own : from->other)) set_bit(report, k);
     }
     return 0;
 }
 
 /* The first steps of a Fisher-Yates shuffle of the others, counted on from the one after the own. */
-static int draw_set(const optldp_categories *from, uint32_t code, source *words, uint32_t *order, char *report) {
+static int draw_set(const optldp_categories *from, uint32_t code, word_source *words, uint32_t *order, char *report) {
     uint64_t word;
     int held;
-    if (take(words, &word) != 0) return -1;
+    if (take_word(words, &word) != 0) return -1;
     held = word >> 11 < from->own;
     for (uint32_t i = 0; i < from->size - 1; i++) order[i] = i;
     for (uint32_t i = 0; i < from->chosen; i++) {
@@ -141,9 +114,9 @@ static uint64_t inner(const optldp_categories *from, const uint64_t *a, const ui
     return whole_of_parts(from, total);
 }
 
-static int draw_hash(const optldp_categories *from, uint32_t code, source *words, char *report) {
+static int draw_hash(const optldp_categories *from, uint32_t code, word_source *words, char *report) {
     uint64_t g = optldp_elements(from), seed, word, value, point[MOST_DIGITS], number[MOST_DIGITS];
-    if (take(words, &seed) != 0 || take(words, &word) != 0) return -1;
+    if (take_word(words, &seed) != 0 || take_word(words, &word) != 0) return -1;
     seed %= optldp_points(from, from->digits);
     point_of(from, seed, from->digits, point);
     for (uint32_t i = 0; i < from->digits; i++) number[i] = code / optldp_power(g, i) % g;
@@ -166,11 +139,11 @@ static uint64_t number_of(const optldp_categories *from, const uint64_t *vector)
     return optldp_points(from, from->digits - 1 - first) + number;
 }
 
-static int draw_point(const optldp_categories *from, uint32_t code, source *words, char *report) {
+static int draw_point(const optldp_categories *from, uint32_t code, word_source *words, char *report) {
     uint64_t own[MOST_DIGITS], vector[MOST_DIGITS], rest[MOST_DIGITS], word, on, off, entry = 0;
     uint64_t supporting = optldp_points(from, from->digits - 1), wanted;
     uint32_t first = 0;
-    if (take(words, &word) != 0 || take_below(words, supporting, &on) != 0) return -1;
+    if (take_word(words, &word) != 0 || take_below(words, supporting, &on) != 0) return -1;
     if (take_below(words, optldp_points(from, from->digits) - supporting, &off) != 0) return -1;
     wanted = word >> 11 < from->own ? 0 : 1;
     point_of(from, on, from->digits - 1, rest);
@@ -196,7 +169,7 @@ static size_t words_of(const optldp_categories *from) {
     }
 }
 
-static const category *found(const optldp_categories *from, const char *label) {
+const category *optldp_found(const optldp_categories *from, const char *label) {
     size_t first = 0, left = from->size;
     while (left > 1) {
         size_t half = left / 2;
@@ -211,28 +184,35 @@ size_t optldp_category_report_size(const optldp_categories *from) {
     return bits ? 2 * (((size_t)from->size + 7) / 8) + 1 : LONGEST;
 }
 
-optldp_status optldp_category_report(const optldp_categories *from, const char *value, char *report) {
-    const category *own = found(from, value);
+optldp_status optldp_take_category(const optldp_categories *from, uint32_t code, word_source *words, char *report) {
     size_t size = optldp_category_report_size(from), others = from->size * sizeof(uint32_t);
     uint32_t *order = NULL;
-    source words = {{0}, 0, 0, words_of(from)};
     int failed;
     memset(report, '\0', size);
-    if (own == NULL) return OPTLDP_NOT_IN_DOMAIN;
     if (from->kind == ORACLE_SUBSET && (order = malloc(others)) == NULL) return OPTLDP_NO_MEMORY;
     if (from->kind == ORACLE_UNARY || from->kind == ORACLE_SUBSET) memset(report, '0', size - 1);
     switch (from->kind) {
-    case ORACLE_TABLE: failed = draw_output(from, own->code, &words, report); break;
-    case ORACLE_UNARY: failed = draw_bits(from, own->code, &words, report); break;
-    case ORACLE_SUBSET: failed = draw_set(from, own->code, &words, order, report); break;
-    case ORACLE_HASH: failed = draw_hash(from, own->code, &words, report); break;
-    default: failed = draw_point(from, own->code, &words, report); break;
+    case ORACLE_TABLE: failed = draw_output(from, code, words, report); break;
+    case ORACLE_UNARY: failed = draw_bits(from, code, words, report); break;
+    case ORACLE_SUBSET: failed = draw_set(from, code, words, order, report); break;
+    case ORACLE_HASH: failed = draw_hash(from, code, words, report); break;
+    default: failed = draw_point(from, code, words, report); break;
     }
-    optldp_clear(&words, sizeof words);
     if (order != NULL) optldp_clear(order, others);
     free(order);
     if (failed) optldp_clear(report, size); /* nothing of a draw that was stopped may leave */
     return failed ? OPTLDP_NO_RANDOMNESS : OPTLDP_OK;
+}
+
+optldp_status optldp_category_report(const optldp_categories *from, const char *value, char *report) {
+    const category *own = optldp_found(from, value);
+    word_source words = {{0}, 0, 0, words_of(from)};
+    optldp_status status;
+    memset(report, '\0', optldp_category_report_size(from));
+    if (own == NULL) return OPTLDP_NOT_IN_DOMAIN;
+    status = optldp_take_category(from, own->code, &words, report);
+    optldp_clear(&words, sizeof words);
+    return status;
 }
 
 double optldp_categories_epsilon(const optldp_categories *from) { return from->epsilon; }

@@ -15,7 +15,7 @@ static int by_label(const void *one, const void *other) {
     return strcmp(((const category *)one)->label, ((const category *)other)->label);
 }
 
-static const char *read_labels(const json *list, optldp_categories *made) {
+const char *read_labels(const json *list, optldp_categories *made) {
     size_t longest = 0;
     NEED(list->type == JSON_LIST, "categories must be a list");
     NEED(list->size >= 2 && list->size <= MOST_CATEGORIES, "categories must be 2 to 1048576");
@@ -41,20 +41,26 @@ static const char *read_labels(const json *list, optldp_categories *made) {
     return NULL;
 }
 
-/* Whether (a b) / (c d) is proved at most e^epsilon: a b 2^128 <= p c d. */
-static const char *need_ratio(int64_t a, int64_t b, int64_t c, int64_t d, double epsilon) {
-    whole left, right;
-    whole_set(&left, a);
-    whole_times(&left, (uint64_t)b);
+const char *prove_ratio(const whole *above, const whole *below, double epsilon) {
+    whole left = *above, limit, right;
     whole_shift(&left, 128);
-    exponential_below(epsilon, &right);
-    whole_times(&right, (uint64_t)c);
-    whole_times(&right, (uint64_t)d);
-    NEED(whole_sizes(&left, &right) <= 0, "every ratio must be proved at most e^epsilon");
+    exponential_below(epsilon, &limit);
+    whole_product(&right, below, &limit);
+    NEED(below->used > 0 && whole_sizes(&left, &right) <= 0, "every ratio must be proved at most e^epsilon");
     return NULL;
 }
 
-static const char *take_whole(const json *value, int64_t least, int64_t most, int64_t *to) {
+/* Whether (a b) / (c d) is proved at most e^epsilon: a b 2^128 <= p c d. */
+static const char *need_ratio(int64_t a, int64_t b, int64_t c, int64_t d, double epsilon) {
+    whole above, below;
+    whole_set(&above, a);
+    whole_times(&above, (uint64_t)b);
+    whole_set(&below, c);
+    whole_times(&below, (uint64_t)d);
+    return prove_ratio(&above, &below, epsilon);
+}
+
+const char *take_whole(const json *value, int64_t least, int64_t most, int64_t *to) {
     NEED(value->type == JSON_NUMBER && value->whole, "shares and counts must be whole numbers");
     NEED(value->integer >= least && value->integer <= most, "every whole number must be in the range of its format");
     *to = value->integer;
@@ -167,11 +173,11 @@ static const kind KINDS[] = {
     {"projective-geometry", "order", "own_supported", ORACLE_GEOMETRY, read_geometry},
 };
 
-static const char *read_oracle(const json *document, const kind *of, optldp_categories *made) {
-    const char *const keys[] = {"format", "kind", "categories", "epsilon", "provenance", "checksum", of->one, of->two};
+static const char *read_oracle(const json *document, const kind *of, int inside, optldp_categories *made) {
+    const char *const keys[] = {"format", "kind", "categories", "epsilon", "provenance", of->one, of->two, "checksum"};
     int unbiased;
-    TRY(need_keys(document, keys, COUNT(keys)));
-    TRY(need_checksum(document, made->identifier));
+    TRY(need_keys(document, keys, COUNT(keys) - (size_t)inside));
+    if (!inside) TRY(need_checksum(document, made->identifier));
     TRY(need_epsilon(json_member(document, "epsilon"), &made->epsilon));
     TRY(need_provenance(json_member(document, "provenance"), &unbiased));
     TRY(read_labels(json_member(document, "categories"), made));
@@ -179,13 +185,17 @@ static const char *read_oracle(const json *document, const kind *of, optldp_cate
     return of->read(document, made);
 }
 
+const char *read_categories(const json *document, int inside, optldp_categories *made) {
+    for (size_t i = 0; json_is(json_member(document, "format"), "optldp-bundle/1") && i < COUNT(KINDS); i++) {
+        if (json_is(json_member(document, "kind"), KINDS[i].name)) return read_oracle(document, &KINDS[i], inside, made);
+    }
+    return "a file must be a bundle of a kind for categories that this client draws";
+}
+
 static const char *read_document(arena *memory, const char *text, size_t size, optldp_categories *made) {
     json document;
     TRY(parse_document(memory, text, size, &document));
-    for (size_t i = 0; json_is(json_member(&document, "format"), "optldp-bundle/1") && i < COUNT(KINDS); i++) {
-        if (json_is(json_member(&document, "kind"), KINDS[i].name)) return read_oracle(&document, &KINDS[i], made);
-    }
-    return "a file must be a bundle of a kind for categories that this client draws";
+    return read_categories(&document, 0, made);
 }
 
 const char *optldp_read_categories(const char *text, size_t size, optldp_categories **categories) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "table.h"
+#include "words.h"
 
 #if FLT_EVAL_METHOD != 0 || defined(__FAST_MATH__)
 #error "reports must be computed in doubles, step by step: build without -ffast-math, on 32-bit x86 with -mfpmath=sse"
@@ -45,14 +46,14 @@ static uint32_t output_of(const optldp_table *table, size_t k, uint64_t weight, 
     return (uint32_t)first;
 }
 
-static int in_domain(const optldp_table *table, double value) {
+int optldp_has(const optldp_table *table, double value) {
     return value >= table->knots[0] && value <= table->knots[table->knots_many - 1]; /* not so of NaN */
 }
 
 optldp_status optldp_index(const optldp_table *table, double value, uint32_t *index) {
     uint64_t words[2], weight;
     size_t k;
-    if (!in_domain(table, value)) return OPTLDP_NOT_IN_DOMAIN;
+    if (!optldp_has(table, value)) return OPTLDP_NOT_IN_DOMAIN;
     if (optldp_random(words, sizeof words) != 0) return OPTLDP_NO_RANDOMNESS;
     k = placed(table, value, &weight);
     *index = output_of(table, k, weight, words);
@@ -91,13 +92,36 @@ static double report_of(const optldp_table *table, size_t j, const uint64_t *wor
 optldp_status optldp_report(const optldp_table *table, double value, double *report) {
     uint64_t words[2 + OPTLDP_DIGITS], weight;
     size_t k, size = (2 + (table->odds_many > 0 ? table->odds_many : 1)) * sizeof words[0];
-    if (!in_domain(table, value)) return OPTLDP_NOT_IN_DOMAIN;
+    if (!optldp_has(table, value)) return OPTLDP_NOT_IN_DOMAIN;
     if (optldp_random(words, size) != 0) return OPTLDP_NO_RANDOMNESS;
     k = placed(table, value, &weight);
     *report = report_of(table, output_of(table, k, weight, words), words + 2);
     optldp_clear(words, sizeof words);
     optldp_clear(&weight, sizeof weight);
     return OPTLDP_OK;
+}
+
+int optldp_take_index(const optldp_table *table, double value, word_source *from, uint32_t *index) {
+    uint64_t words[2], weight;
+    if (take_word(from, &words[0]) != 0 || take_word(from, &words[1]) != 0) return -1;
+    size_t k = placed(table, value, &weight);
+    *index = output_of(table, k, weight, words);
+    optldp_clear(words, sizeof words);
+    optldp_clear(&weight, sizeof weight);
+    return 0;
+}
+
+int optldp_take_report(const optldp_table *table, double value, word_source *from, double *report) {
+    uint64_t words[OPTLDP_DIGITS];
+    uint32_t j;
+    size_t many = table->cells;
+    int failed = 0;
+    if (optldp_take_index(table, value, from, &j) != 0) return -1;
+    if (table->odds_many > 0) many = table->low[j] < table->high[j] ? table->odds_many : 0;
+    for (size_t i = 0; i < many && !failed; i++) failed = take_word(from, &words[i]);
+    if (!failed) *report = report_of(table, j, words);
+    optldp_clear(words, sizeof words);
+    return failed;
 }
 
 double optldp_epsilon(const optldp_table *table) { return table->epsilon; }

@@ -185,14 +185,15 @@ static const char *prove_unbiased(optldp_table *table) {
     return NULL;
 }
 
-const char *read_exact_table(const json *document, optldp_table *table) {
+const char *read_exact_table(const json *document, int inside, optldp_table *table) {
     static const char *const KEYS[] = {"format", "units", "epsilon", "knots", "low", "high", "denominator", "numerators",
                                        "within", "provenance", "prior", "checksum"};
     const json *denominator = json_member(document, "denominator");
     size_t many;
     int unbiased;
     NEED(json_member(document, "promise") == NULL, "a table must promise pure epsilon-LDP, got another promise");
-    TRY(need_keys(document, KEYS, COUNT(KEYS)));
+    TRY(need_keys(document, KEYS, COUNT(KEYS) - (size_t)inside));
+    if (!inside) TRY(need_checksum(document, table->identifier));
     NEED(denominator->type == JSON_NUMBER && denominator->whole && denominator->integer == (int64_t)OPTLDP_WHOLE,
          "denominator must be 9007199254740992");
     TRY(read_around(document, table, &unbiased));
@@ -205,6 +206,7 @@ const char *read_exact_table(const json *document, optldp_table *table) {
                   &table->sums));
     NEED((table->top = arena_take(&table->memory, many, sizeof *table->top)) != NULL, TOO_LITTLE_MEMORY);
     for (size_t j = 0; j < many; j++) {
+        if (table->low[j] < table->high[j]) table->cells = 1;
         table->top[j] = table->low[j] < table->high[j] ? nextafter(table->high[j], -HUGE_VAL) : table->high[j];
     }
     return unbiased ? prove_unbiased(table) : NULL;

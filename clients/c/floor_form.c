@@ -120,6 +120,7 @@ const char *read_floor_form(const json *document, optldp_table *table) {
     whole beyond;
     int unbiased, exponent;
     TRY(need_keys(document, KEYS, COUNT(KEYS)));
+    TRY(need_checksum(document, table->identifier));
     TRY(read_around(document, table, &unbiased));
     TRY(read_ratio(json_member(document, "ratio"), table->epsilon, &beyond));
     NEED(step->type == JSON_NUMBER && frexp(step->number, &exponent) == 0.5 && step->number >= ldexp(1, -1000) &&

@@ -54,6 +54,40 @@ optldp_status optldp_category_report(const optldp_categories *categories, const 
 double optldp_categories_epsilon(const optldp_categories *categories);
 const char *optldp_categories_identifier(const optldp_categories *categories);
 
+/* Any mechanism that is proved private: of the two above, of sets of pairs of a key and a number, of several numbers, or of
+   any of these at levels of privacy that users choose. It is read only: threads may share one. */
+typedef struct optldp_mechanism optldp_mechanism;
+
+typedef struct optldp_pair {
+    const char *key; /* in UTF-8 */
+    double value;
+} optldp_pair;
+
+/* A value. Which members count follows from the mechanism; put 0 and NULL in all others. */
+typedef struct optldp_value {
+    double number;            /* of a table */
+    const char *name;         /* of categories, in UTF-8 */
+    const double *numbers;    /* of several attributes, `many` of them: one for each */
+    const optldp_pair *pairs; /* `many` of them, each key once */
+    size_t many;
+    uint32_t level; /* by which the value is reported, of mechanisms at levels: 0 is the most private */
+} optldp_value;
+
+/* Reads and frees one, as the functions of tables do. */
+const char *optldp_read_mechanism(const char *text, size_t size, optldp_mechanism **mechanism);
+void optldp_free_mechanism(optldp_mechanism *mechanism);
+
+/* Bytes that a line takes, its NUL included. */
+size_t optldp_line_size(const optldp_mechanism *mechanism);
+
+/* Draws a report as a line of docs/report-format.md, its cells with commas between; a level's cell has its number. Each draw
+   of a value spends epsilon again. No word is asked for before the whole value is known to be right. */
+optldp_status optldp_line(const optldp_mechanism *mechanism, const optldp_value *value, char *line);
+
+/* The budget, of levels the largest; the name in files of reports. */
+double optldp_mechanism_epsilon(const optldp_mechanism *mechanism);
+const char *optldp_mechanism_identifier(const optldp_mechanism *mechanism);
+
 #ifdef __cplusplus
 }
 #endif

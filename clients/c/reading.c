@@ -31,7 +31,7 @@ const char *parse_document(arena *memory, const char *text, size_t size, json *d
 static const char *read_document(arena *memory, const char *text, size_t size, optldp_table *table) {
     json document;
     TRY(parse_document(memory, text, size, &document));
-    if (json_is(json_member(&document, "format"), "optldp-table/2")) return read_exact_table(&document, table);
+    if (json_is(json_member(&document, "format"), "optldp-table/2")) return read_exact_table(&document, 0, table);
     NEED(json_is(json_member(&document, "format"), "optldp-bundle/1") && json_is(json_member(&document, "kind"), "floor"),
          "a file must be of the format \"optldp-table/2\", or a bundle of kind \"floor\"");
     return read_floor_form(&document, table);

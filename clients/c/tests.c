@@ -1,6 +1,7 @@
 /* What no vector shows: generators that fail, at each of their calls. `make test`. */
 #define getentropy planted /* below, in place of the platform's */
 #include "random.c"
+#include "combined.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +74,40 @@ static void test_categories(const char *folder, const char *name, int calls) {
     optldp_free_categories(made);
 }
 
+static void test_levels(const char *folder) {
+    static char text[1 << 16];
+    optldp_mechanism *made;
+    const char *fault = optldp_read_mechanism(text, read_file(folder, "levels.json", text, sizeof text), &made);
+    check(fault == NULL, "must be read", "levels", 0);
+    if (fault != NULL) return;
+    char *line = malloc(optldp_line_size(made));
+    if (line == NULL) exit(1);
+    const optldp_value wrong[] = {{.name = "c", .level = 1}, {.name = "c1", .level = 2}, {.name = NULL}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        calls_left = 0;
+        check(optldp_line(made, &wrong[i], line) == OPTLDP_NOT_IN_DOMAIN, "another value must be refused", "levels", 0);
+    }
+    const optldp_value value = {.name = "c1", .level = 1};
+    strcpy(line, "x");
+    check(optldp_line(made, &value, line) == OPTLDP_NO_RANDOMNESS && line[0] == '\0', "must be stopped", "levels", 0);
+    calls_left = 1;
+    check(optldp_line(made, &value, line) == OPTLDP_OK && strlen(line) == 3, "one call must do", "levels", 1);
+    free(line);
+    optldp_free_mechanism(made);
+}
+
+static void test_numbers(void) {
+    static const struct { double number; const char *text; } SPELLED[] = {
+        {4, "4.0"}, {-0.0, "0.0"}, {0.25, "0.25"}, {1e-5, "1e-05"}, {1.5e-300, "1.5e-300"}, {1e16, "1e+16"}, {1e15, "1000000000000000.0"},
+        {-1234567, "-1234567.0"}, {0.0001, "0.0001"}, {0.1 + 0.2, "0.30000000000000004"}, {5e-324, "5e-324"},
+        {0x1p-44, "5.684341886080802e-14"}, {9007199254740993.0, "9007199254740992.0"}, {2e-44, "2e-44"}};
+    for (size_t i = 0; i < sizeof SPELLED / sizeof SPELLED[0]; i++) {
+        char text[32];
+        optldp_number_text(SPELLED[i].number, text);
+        check(strcmp(text, SPELLED[i].text) == 0, text, SPELLED[i].text, 0);
+    }
+}
+
 int main(int many, char **arguments) {
     const char *folder = many == 2 ? arguments[1] : "testdata";
     test_table(folder);
@@ -81,6 +116,8 @@ int main(int many, char **arguments) {
     test_categories(folder, "sets.json", 1);
     test_categories(folder, "hashing.json", 1);
     test_categories(folder, "geometry.json", 1);
+    test_levels(folder);
+    test_numbers();
     if (faults == 0) puts("all is well");
     return faults != 0;
 }

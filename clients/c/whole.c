@@ -117,6 +117,20 @@ void whole_shift(whole *to, int bits) {
     trim(to);
 }
 
+void whole_product(whole *to, const whole *one, const whole *other) {
+    whole part;
+    int negative = one->negative != other->negative;
+    whole_set(to, 0);
+    for (int i = other->used; i-- > 0;) {
+        part = *one;
+        part.negative = 0;
+        whole_times(&part, other->limb[i]);
+        whole_shift(to, 32);
+        whole_add(to, &part);
+    }
+    to->negative = negative && to->used > 0;
+}
+
 void whole_over(whole *to, uint32_t divisor) {
     uint64_t rest = 0;
     for (int i = to->used; i-- > 0;) {

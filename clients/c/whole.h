@@ -20,6 +20,7 @@ int whole_unit(double value);
 void whole_add(whole *to, const whole *other);
 void whole_subtract(whole *to, const whole *other);
 void whole_times(whole *to, uint64_t factor);
+void whole_product(whole *to, const whole *one, const whole *other);
 /* Times 2^bits, or without its last -bits. */
 void whole_shift(whole *to, int bits);
 void whole_over(whole *to, uint32_t divisor);

@@ -20,10 +20,82 @@ int optldp_random(void *bytes, size_t size) {
     return 0;
 }
 
-typedef struct mechanism { /* one of the three */
+typedef struct memory { /* a text of a device; it may be told to stop when that is written */
+    char *text;
+    size_t size;
+    int begins; /* whether there may be a first text in spite of that, as of a mark of nothing */
+    int crashes;
+} memory;
+
+static char *copied(const char *text, size_t size) {
+    char *copy = text == NULL ? NULL : malloc(size + 1);
+    if (copy != NULL) memcpy(copy, text, size);
+    return copy;
+}
+
+static int read_memory(void *context, char **text, size_t *size) {
+    const memory *from = context;
+    *text = copied(from->text, from->size);
+    *size = from->size;
+    return 0;
+}
+
+static int write_memory(void *context, const char *text, size_t size) {
+    memory *to = context;
+    if (to->crashes && !(to->begins && to->text == NULL)) return -1;
+    free(to->text);
+    to->text = copied(text, size);
+    to->size = size;
+    return to->text == NULL ? -1 : 0;
+}
+
+/* Happens to a state before a step. */
+static void befall(const json *first, memory *state, memory *copy) {
+    memory *to = json_is(first, "keep") ? copy : state, *from = json_is(first, "keep") ? state : copy;
+    if (first == NULL) return;
+    free(to->text);
+    to->text = json_is(first, "lose") ? NULL : copied(from->text, from->size);
+    to->size = from->size;
+}
+
+/* Reports in periods, with a state that is kept, put back, lost, or not written. */
+static void answer_life(const optldp_way *way, const char *user, const json *steps) {
+    memory state = {NULL, 0, 0, 0}, mark = {NULL, 0, 1, 0}, copy = {NULL, 0, 0, 0};
+    const optldp_place kept = {&state, read_memory, write_memory}, marked = {&mark, read_memory, write_memory};
+    char *report = malloc(optldp_way_report_size(way));
+    for (size_t i = 0; report != NULL && i < steps->size; i++) {
+        const json *step = &steps->element[i], *value = json_member(step, "value"), *crash = json_member(step, "crash");
+        const optldp_value given = {.number = value->number, .name = value->text};
+        const char *said = "{\"crashed\": true}";
+        befall(json_member(step, "first"), &state, &copy);
+        state.crashes = json_is(crash, "state");
+        mark.crashes = json_is(crash, "mark");
+        words = json_member(step, "words");
+        used = 0;
+        fputs(i == 0 ? "{\"answers\": [" : ", ", stdout);
+        switch (optldp_way_report(way, user, (uint32_t)json_member(step, "period")->integer, &given, &kept, &marked, report)) {
+        case OPTLDP_OK:
+            if (!json_is(crash, "report")) said = *report == '\0' ? "{\"sent\": null}" : NULL;
+            break;
+        case OPTLDP_NO_PLACE: break;
+        case OPTLDP_NO_RANDOMNESS: said = "{\"stopped\": true}"; break;
+        default: said = "{\"refused\": true}";
+        }
+        if (said != NULL) fputs(said, stdout);
+        else printf("{\"sent\": \"%s\"}", report);
+    }
+    puts("]}");
+    free(report);
+    free(state.text);
+    free(mark.text);
+    free(copy.text);
+}
+
+typedef struct mechanism { /* one of the four */
     optldp_table *table;
     optldp_categories *categories;
     optldp_mechanism *combined;
+    optldp_way *way;
 } mechanism;
 
 static int is_combined(const json *kind) {
@@ -35,16 +107,18 @@ static int is_combined(const json *kind) {
     return 0;
 }
 
-/* Bundles but the floor form and those of several parts are categories'. */
+/* Bundles but the floor form, those of several parts and ways over time are categories'. */
 static const char *read_one(const char *text, size_t size, mechanism *made) {
     arena memory = {NULL};
     json document;
     int bundle = json_parse(&memory, text, size, &document) == NULL && document.type == JSON_OBJECT &&
                  json_is(json_member(&document, "format"), "optldp-bundle/1") &&
                  !json_is(json_member(&document, "kind"), "floor");
-    int combined = bundle && is_combined(json_member(&document, "kind"));
+    const json *kind = bundle ? json_member(&document, "kind") : NULL;
+    int way = json_is(kind, "panel") || json_is(kind, "memoised"), combined = is_combined(kind);
     arena_free(&memory);
-    *made = (mechanism){NULL, NULL, NULL};
+    *made = (mechanism){NULL, NULL, NULL, NULL};
+    if (way) return optldp_read_way(text, size, &made->way);
     if (combined) return optldp_read_mechanism(text, size, &made->combined);
     return bundle ? optldp_read_categories(text, size, &made->categories) : optldp_read(text, size, &made->table);
 }
@@ -129,7 +203,9 @@ static void answer(const char *line, size_t size) {
         puts("\"}");
     } else if (json_is(json_member(&asked, "do"), "read")) {
         puts("{\"accepted\": true}");
-    } else if (json_is(json_member(&asked, "do"), "draw")) {
+    } else if (json_is(json_member(&asked, "do"), "live") && made.way != NULL) {
+        answer_life(made.way, json_member(&asked, "user")->text, json_member(&asked, "steps"));
+    } else if (json_is(json_member(&asked, "do"), "draw") && made.way == NULL) {
         answer_draws(&made, json_member(&asked, "draws"));
     } else {
         puts("{\"skipped\": \"a task unknown to this client\"}");
@@ -138,6 +214,7 @@ static void answer(const char *line, size_t size) {
         optldp_free(made.table);
         optldp_free_categories(made.categories);
         optldp_free_mechanism(made.combined);
+        optldp_free_way(made.way);
     }
     arena_free(&memory);
 }

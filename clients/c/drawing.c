@@ -15,17 +15,30 @@ void optldp_clear(void *bytes, size_t size) {
     while (size-- > 0) *each++ = 0;
 }
 
-/* The last knot at or below a value, but at most the last but one; and the weight of the next one in 2^53. */
-static size_t placed(const optldp_table *table, double value, uint64_t *weight) {
+/* The last knot at or below a value, but at most the last but one; and the value's share of the way to the next one. */
+static size_t below(const optldp_table *table, double value, double *share) {
     size_t k = 0, left = table->knots_many - 1;
     while (left > 1) { /* the knot is among k .. k + left - 1 */
         size_t half = left / 2;
         if (table->knots[k + half] <= value) k += half;
         left -= half;
     }
-    double share = (value - table->knots[k]) / (table->knots[k + 1] - table->knots[k]);
+    *share = (value - table->knots[k]) / (table->knots[k + 1] - table->knots[k]);
+    return k;
+}
+
+/* The same, and the weight of the next one in 2^53. */
+static size_t placed(const optldp_table *table, double value, uint64_t *weight) {
+    double share;
+    size_t k = below(table, value, &share);
     *weight = (uint64_t)nearbyint(share * (double)OPTLDP_WHOLE); /* ties to even, in the rounding mode of all C */
     return k;
+}
+
+size_t optldp_rounded(const optldp_table *table, double value, double offset) {
+    double share;
+    size_t k = below(table, value, &share);
+    return share > offset ? k + 1 : k;
 }
 
 /* The sum of a row up to and with an output. */

@@ -17,7 +17,11 @@ typedef enum {
     OPTLDP_OK = 0,
     OPTLDP_NOT_IN_DOMAIN, /* the value is no number from the first knot to the last, or none of the categories */
     OPTLDP_NO_RANDOMNESS, /* the platform's secure generator failed or gave too little: nothing was drawn */
-    OPTLDP_NO_MEMORY      /* the device had too little memory to draw a set: nothing was drawn */
+    OPTLDP_NO_MEMORY,     /* the device had too little memory: nothing was drawn */
+    OPTLDP_NO_USER,       /* the user is no text of 1 to 1024 characters */
+    OPTLDP_NO_PERIOD,     /* the period is none from 1 to the last */
+    OPTLDP_NO_STATE,      /* the state or its mark is another way's or user's, or was altered */
+    OPTLDP_NO_PLACE       /* the state or its mark cannot be read or written: nothing may be sent */
 } optldp_status;
 
 /* Reads a file's UTF-8 text. NULL, and the table in *table; or a line that says why it is refused, and NULL in *table. */
@@ -87,6 +91,41 @@ optldp_status optldp_line(const optldp_mechanism *mechanism, const optldp_value 
 /* The budget, of levels the largest; the name in files of reports. */
 double optldp_mechanism_epsilon(const optldp_mechanism *mechanism);
 const char *optldp_mechanism_identifier(const optldp_mechanism *mechanism);
+
+/* A way of reporting over time that is proved private: a panel, or draws that are remembered. */
+typedef struct optldp_way optldp_way;
+
+/* Where a device keeps a text. Both functions return 0, or -1 where they fail. */
+typedef struct optldp_place {
+    void *context; /* handed to both */
+    /* The text, in memory of malloc that the client frees; NULL where nothing was written yet. */
+    int (*read)(void *context, char **text, size_t *size);
+    /* Puts a text in its place, whole or not at all, and on disk when this returns. */
+    int (*write)(void *context, const char *text, size_t size);
+} optldp_place;
+
+/* The file of a path, its owner's alone (POSIX; compile file_place.c). The path must live as long as the place. */
+optldp_place optldp_file_place(char *path);
+
+/* Reads and frees one, as the functions of tables do. */
+const char *optldp_read_way(const char *text, size_t size, optldp_way **way);
+void optldp_free_way(optldp_way *way);
+
+/* Bytes that a report takes, its NUL included. */
+size_t optldp_way_report_size(const optldp_way *way);
+
+/* The report of a user, by the name in UTF-8, in a period from 1 on, as a file holds it; "" where nothing is to be sent.
+   It is in the state before this returns. The same period has the same report again, whatever the value is, and after a later
+   period was asked for an earlier one has no new one. A state that is missing or behind its mark counts as spent until there:
+   keep the mark where it is not restored or lost together with the state. One thread at a time may ask. */
+optldp_status optldp_way_report(const optldp_way *way, const char *user, uint32_t period, const optldp_value *value,
+                                const optldp_place *state, const optldp_place *mark, char *report);
+
+/* The last period; the budget of a user's reports, of remembered draws what docs/bundle-format.md says and nothing else; the
+   name in files of reports. */
+uint32_t optldp_way_periods(const optldp_way *way);
+double optldp_way_epsilon(const optldp_way *way);
+const char *optldp_way_identifier(const optldp_way *way);
 
 #ifdef __cplusplus
 }

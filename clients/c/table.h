@@ -28,6 +28,9 @@ struct optldp_table {
 /* Whether a value is a number from the first knot to the last. */
 int optldp_has(const optldp_table *table, double value);
 
+/* The number of the knot that a value it has is rounded to, by an offset from 0 to 1. */
+size_t optldp_rounded(const optldp_table *table, double value, double offset);
+
 /* Clears what could undo the noise of a report. */
 void optldp_clear(void *bytes, size_t size);
 

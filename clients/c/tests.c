@@ -1,4 +1,5 @@
 /* What no vector shows: generators that fail, at each of their calls. `make test`. */
+#define _XOPEN_SOURCE 700 /* stat */
 #define getentropy planted /* below, in place of the platform's */
 #include "random.c"
 #include "combined.h"
@@ -6,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static int calls_left; /* before the generator fails */
 
@@ -98,7 +100,8 @@ static void test_levels(const char *folder) {
 
 static void test_numbers(void) {
     static const struct { double number; const char *text; } SPELLED[] = {
-        {4, "4.0"}, {-0.0, "0.0"}, {0.25, "0.25"}, {1e-5, "1e-05"}, {1.5e-300, "1.5e-300"}, {1e16, "1e+16"}, {1e15, "1000000000000000.0"},
+        {4, "4.0"}, {-0.0, "0.0"}, {0.25, "0.25"}, {1e-5, "1e-05"}, {1.5e-300, "1.5e-300"}, {1e16, "1e+16"},
+        {1e15, "1000000000000000.0"},
         {-1234567, "-1234567.0"}, {0.0001, "0.0001"}, {0.1 + 0.2, "0.30000000000000004"}, {5e-324, "5e-324"},
         {0x1p-44, "5.684341886080802e-14"}, {9007199254740993.0, "9007199254740992.0"}, {2e-44, "2e-44"}};
     for (size_t i = 0; i < sizeof SPELLED / sizeof SPELLED[0]; i++) {
@@ -108,8 +111,54 @@ static void test_numbers(void) {
     }
 }
 
+/* Asks for a report of a red value; `sent` has room for it. */
+static optldp_status ask(const optldp_way *way, const char *user, uint32_t period, const char *name,
+                         const optldp_place *places, char *sent) {
+    const optldp_value value = {.name = name};
+    return optldp_way_report(way, user, period, &value, &places[0], &places[1], sent);
+}
+
+static void test_way(const char *folder, const char *scratch) {
+    static char text[1 << 16], paths[2][4096];
+    optldp_way *way;
+    const char *fault = optldp_read_way(text, read_file(folder, "memoised.json", text, sizeof text), &way);
+    char sent[32], again[32], longest[1026] = "";
+    struct stat about = {0};
+    check(fault == NULL, "must be read", "way", 0);
+    if (fault != NULL) return;
+    snprintf(paths[0], sizeof paths[0], "%s/state", scratch);
+    snprintf(paths[1], sizeof paths[1], "%s/mark", scratch);
+    const optldp_place places[] = {optldp_file_place(paths[0]), optldp_file_place(paths[1])};
+    remove(paths[0]);
+    remove(paths[1]);
+    calls_left = 99;
+    memset(longest, 'x', 1025);
+    check(ask(way, "", 1, "red", places, sent) == OPTLDP_NO_USER, "no user must be refused", "way", 99);
+    check(ask(way, longest, 1, "red", places, sent) == OPTLDP_NO_USER, "a long name must be refused", "way", 99);
+    check(ask(way, "\xed\xa0\x80", 1, "red", places, sent) == OPTLDP_NO_USER, "no UTF-8 must be refused", "way", 99);
+    check(ask(way, "ann", 0, "red", places, sent) == OPTLDP_NO_PERIOD, "period 0 must be refused", "way", 99);
+    check(ask(way, "ann", 13, "red", places, sent) == OPTLDP_NO_PERIOD, "period 13 must be refused", "way", 99);
+    check(ask(way, "ann", 1, "reds", places, sent) == OPTLDP_NOT_IN_DOMAIN, "another value must be refused", "way", 99);
+    check(stat(paths[0], &about) != 0, "no state must be written before a report", "way", 99);
+    calls_left = 1;
+    check(ask(way, "Zoe\xcc\x88", 3, "red", places, sent) == OPTLDP_NO_RANDOMNESS, "must be stopped", "way", 1);
+    check(sent[0] == '\0', "must leave nothing where it is stopped", "way", 1);
+    calls_left = 2;
+    check(ask(way, "Zoe\xcc\x88", 3, "red", places, sent) == OPTLDP_OK && strlen(sent) == 1, "two calls must do", "way", 2);
+    check(stat(paths[0], &about) == 0 && (about.st_mode & 0777) == 0600, "a state must be its owner's alone", "way", 2);
+    calls_left = 0;
+    check(ask(way, "Zo\xc3\xab", 3, "blue", places, again) == OPTLDP_OK, "the same period must have a report", "way", 0);
+    check(strcmp(sent, again) == 0, "the same period must have the same report", "way", 0);
+    check(ask(way, "bob", 4, "red", places, sent) == OPTLDP_NO_STATE, "another user's state must be refused", "way", 0);
+    places[0].write(places[0].context, "{}", 2);
+    check(ask(way, "Zo\xc3\xab", 4, "red", places, sent) == OPTLDP_NO_STATE, "an altered state must be refused", "way", 0);
+    remove(paths[0]);
+    remove(paths[1]);
+    optldp_free_way(way);
+}
+
 int main(int many, char **arguments) {
-    const char *folder = many == 2 ? arguments[1] : "testdata";
+    const char *folder = many == 3 ? arguments[1] : "testdata";
     test_table(folder);
     test_categories(folder, "categories.json", 1);
     test_categories(folder, "unary.json", 4);
@@ -117,6 +166,7 @@ int main(int many, char **arguments) {
     test_categories(folder, "hashing.json", 1);
     test_categories(folder, "geometry.json", 1);
     test_levels(folder);
+    test_way(folder, many == 3 ? arguments[2] : ".");
     test_numbers();
     if (faults == 0) puts("all is well");
     return faults != 0;

@@ -36,6 +36,13 @@ optldp_status optldp_index(const optldp_table *table, double value, uint32_t *in
 /* Draws a report, in the units of the table. */
 optldp_status optldp_report(const optldp_table *table, double value, double *report);
 
+#define OPTLDP_ROW_SIZE 128 /* bytes of a row, its NUL included */
+
+/* Draws an output as a row to send, in JSON: the table's name, the output, the day in UTC, and fresh randomness that says
+   nothing of user or value (docs/report-format.md). One that is sent again must be the same row. `now` is time(NULL), in seconds
+   since 1970. */
+optldp_status optldp_row(const optldp_table *table, double value, int64_t now, char row[OPTLDP_ROW_SIZE]);
+
 /* What the table says: its budget, the ends of its domain, the number of its outputs, its name in files of reports. */
 double optldp_epsilon(const optldp_table *table);
 void optldp_domain(const optldp_table *table, double *first, double *last);

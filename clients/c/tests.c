@@ -48,6 +48,17 @@ static void test_table(const char *folder) {
     check(optldp_index(table, 5, &index) == OPTLDP_NO_RANDOMNESS && index == 77, "an index must be stopped", "table", 0);
     check(optldp_report(table, 5, &report) == OPTLDP_NO_RANDOMNESS && report == 77, "a report must be stopped", "table", 0);
     check(optldp_report(table, 5.0 / 0.0, &report) == OPTLDP_NOT_IN_DOMAIN, "an infinite value must be refused", "table", 0);
+    static const struct { int64_t now; const char *day; } DAYS[] = {
+        {0, "1970-01-01"}, {5097599, "1970-02-28"}, {5097600, "1970-03-01"}, {68169600, "1972-02-29"},
+        {951782400, "2000-02-29"}, {1777593600, "2026-05-01"}, {4107456000, "2100-02-28"}};
+    char row[OPTLDP_ROW_SIZE];
+    for (size_t i = 0; i < sizeof DAYS / sizeof DAYS[0]; i++) {
+        calls_left = 2;
+        check(optldp_row(table, 5, DAYS[i].now, row) == OPTLDP_OK && strstr(row, DAYS[i].day) != NULL, row, DAYS[i].day, 2);
+    }
+    check(strstr(row, "{\"table\": \"t") == row && strstr(row, "\"report_id\": \"5555555555") != NULL, row, "table", 2);
+    calls_left = 1;
+    check(optldp_row(table, 5, 0, row) == OPTLDP_NO_RANDOMNESS && row[0] == '\0', "a row must be stopped", "table", 1);
     calls_left = 1;
     check(optldp_report(table, 5, &report) == OPTLDP_OK && report != 77, "one call must do", "table", 1);
     optldp_free(table);

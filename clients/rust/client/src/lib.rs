@@ -18,6 +18,7 @@ mod kept;
 mod normal_form;
 mod over_time;
 mod platform;
+mod row;
 mod sha256;
 mod unicode;
 mod way_proving;
@@ -29,6 +30,7 @@ pub use combined::read_mechanism;
 pub use optldp_drawing::{Categories, Mechanism, NoRandomness, Report, Stopped, Table, Value, Words};
 pub use over_time::{FilePlace, Place, Unsent, Way};
 pub use platform::Platform;
+pub use row::{row, Row};
 pub use way_proving::read_way;
 
 /// A file that cannot be used, and why: one line, of its first fault.

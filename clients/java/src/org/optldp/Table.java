@@ -97,6 +97,15 @@ public final class Table {
         }
     }
 
+    /**
+     * Draws an output as a row to send. Each draw of a value spends epsilon again.
+     *
+     * @throws IllegalArgumentException for what is no number of the domain
+     */
+    public Row row(double value) {
+        return Row.of(this, index(value));
+    }
+
     /** Draws an output by the next words; the value is in the domain. */
     int index(double value, Taken words) {
         byte[] drawn = new byte[16];

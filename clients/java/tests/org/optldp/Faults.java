@@ -75,6 +75,11 @@ final class Faults {
         Table table = new Table("hours", 1, "t0", new double[] {0, 1}, outputs, (row, j) -> j == 1 ? Table.WHOLE : half);
         stops(() -> table.index(0.5), 2, "index");
         stops(() -> table.report(0.5), 3, "report");
+        stops(() -> table.row(0.5), 4, "row");
+        plant(4);
+        String row = table.row(0.5).toString().replaceAll("\\d{4}-\\d\\d-\\d\\d", "D");
+        String due = "{\"table\": \"t0\", \"output\": 0, \"day\": \"D\", \"report_id\": \"" + "01".repeat(16) + "\"}";
+        check(row.equals(due), "a row must have its table, output, day and id");
         for (double value : new double[] {-0.25, 1.25, Double.NaN}) hides(() -> table.index(value), "25", "index");
         try {
             CategoryReader.read("{\"secret\": 1}".getBytes(StandardCharsets.UTF_8));

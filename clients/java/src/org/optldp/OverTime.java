@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.text.Normalizer;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -29,6 +30,8 @@ public final class OverTime {
     private static final String OFFSET = "offset"; // of rounding to knots
     private static final String LAST = "last"; // the place that was sent last
 
+    /** The way's name in files of reports. */
+    public final String identifier;
     /** The last period. */
     public final int periods;
     /** The budget of a user's reports; of values that are remembered what docs/bundle-format.md says, and nothing else. */
@@ -42,8 +45,9 @@ public final class OverTime {
     private final long[] shares; // null: all periods alike
     private final int span;
 
-    OverTime(int periods, double epsilon, Mechanism mechanism, double[] knots, Categories names, int most,
+    OverTime(String identifier, int periods, double epsilon, Mechanism mechanism, double[] knots, Categories names, int most,
             boolean remembers, byte[] salt, long[] shares, int span) {
+        this.identifier = identifier;
         this.periods = periods;
         this.epsilon = epsilon;
         this.mechanism = mechanism;
@@ -56,74 +60,11 @@ public final class OverTime {
         this.span = span;
     }
 
-    /** What a device keeps of one way and one user. */
-    private static final class Kept {
-        long number; // how often it was written
-        long latest; // the last period that was asked for
-        long lost; // until this period another copy may have sent reports that this one does not hold
-        TreeSet<Integer> turns; // where the device drew them
-        final Map<String, String> reports = new TreeMap<>(); // what was sent, by period
-        final Map<String, String> draws = new TreeMap<>(); // of values that are remembered, by their place
-
-        static Kept of(String text, String mark) {
-            try {
-                Kept kept = new Kept();
-                if (text != null) kept.read(Document.object(Json.parse(text), "number latest lost turns reports draws"));
-                if (mark == null) return kept;
-                Map<String, Object> further = Document.object(Json.parse(mark), "number latest");
-                if (count(further.get("number")) <= kept.number) return kept;
-                kept.number = count(further.get("number"));
-                kept.latest = Math.max(kept.latest, count(further.get("latest")));
-                kept.lost = Math.max(kept.lost, count(further.get("latest")));
-                return kept;
-            } catch (TableException altered) {
-                throw new IllegalArgumentException("the state and its mark must be as they were left, got others");
-            }
-        }
-
-        private static long count(Object value) throws TableException {
-            return Document.whole(value, BigInteger.ZERO, TableReader.WHOLE);
-        }
-
-        private void read(Map<String, Object> document) throws TableException {
-            number = count(document.get("number"));
-            latest = count(document.get("latest"));
-            lost = count(document.get("lost"));
-            if (document.get("turns") != null) {
-                turns = new TreeSet<>();
-                for (Object turn : Document.list(document.get("turns"))) turns.add((int) count(turn));
-            }
-            for (Map.Entry<String, Object> each : Document.object(document.get("reports"), null).entrySet()) {
-                reports.put(each.getKey(), Document.text(each.getValue()));
-            }
-            for (Map.Entry<String, Object> each : Document.object(document.get("draws"), null).entrySet()) {
-                draws.put(each.getKey(), Document.text(each.getValue()));
-            }
-        }
-
-        String mark() {
-            return "{\"number\": " + number + ", \"latest\": " + latest + "}";
-        }
-
-        @Override
-        public String toString() {
-            return "{\"number\": " + number + ", \"latest\": " + latest + ", \"lost\": " + lost + ", \"turns\": " + turns
-                    + ", \"reports\": " + written(reports) + ", \"draws\": " + written(draws) + "}";
-        }
-
-        /** Neither periods and places nor reports have characters that JSON escapes. */
-        private static String written(Map<String, String> texts) {
-            StringBuilder made = new StringBuilder("{");
-            texts.forEach((name, text) -> made.append(made.length() > 1 ? ", " : "").append('"' + name + "\": \"" + text + '"'));
-            return made.append('}').toString();
-        }
-    }
-
     /**
      * Returns the report of a period as a file holds it, null where nothing is to be sent. It is in the state before it is
      * returned: the same period has the same report again, whatever the value is. A state that is missing or behind its mark
-     * counts as spent until there: keep the mark where it is not restored or lost together with the state. One thread at a
-     * time may ask.
+     * counts as spent until there: keep the mark where it is not restored or lost together with the state. A state is one
+     * way's and one user's. One thread at a time may ask.
      *
      * @throws IllegalArgumentException for a user, a period or a value that is none, and for a state that is not as it was left
      * @throws IOException where the state or its mark cannot be read or written; no report may be sent
@@ -134,7 +75,7 @@ public final class OverTime {
             throw new IllegalArgumentException("the period must be a whole number from 1 to " + periods + ", got another");
         }
         String before = mark.read();
-        Kept kept = Kept.of(state.read(), before);
+        Kept kept = Kept.of(state.read(), before, ownerOf(name));
         if (before == null) {
             if (kept.number > 0) kept.lost = Math.max(kept.lost, period); // another copy may have sent this period's report
             mark.write(kept.mark());
@@ -198,14 +139,25 @@ public final class OverTime {
 
     private long hashed(String name, int number) {
         byte[] last = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putLong(number).array();
-        byte[][] parts = {"optldp-turn/1".getBytes(StandardCharsets.UTF_8), salt, name.getBytes(StandardCharsets.UTF_8), last};
+        byte[] digest = digest("optldp-turn/1".getBytes(StandardCharsets.UTF_8), salt, name.getBytes(StandardCharsets.UTF_8), last);
+        return ByteBuffer.wrap(digest).order(ByteOrder.LITTLE_ENDIAN).getLong();
+    }
+
+    /** Whose a state is: a digest of the way and the user. */
+    private String ownerOf(String name) {
+        byte[] digest = digest(identifier.getBytes(StandardCharsets.UTF_8), name.getBytes(StandardCharsets.UTF_8));
+        return String.format(Locale.ROOT, "%064x", new BigInteger(1, digest));
+    }
+
+    /** The SHA-256 of parts, each with its length before it. */
+    private static byte[] digest(byte[]... parts) {
         try {
             MessageDigest hash = MessageDigest.getInstance("SHA-256");
             for (byte[] part : parts) {
                 hash.update(ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putLong(part.length).array());
                 hash.update(part);
             }
-            return ByteBuffer.wrap(hash.digest()).order(ByteOrder.LITTLE_ENDIAN).getLong();
+            return hash.digest();
         } catch (NoSuchAlgorithmException error) {
             throw new IllegalStateException("the platform must have SHA-256", error);
         }

@@ -26,7 +26,7 @@ public final class OverTimeReader {
         boolean remembers = "memoised".equals(document.get("kind"));
         boolean known = "optldp-bundle/1".equals(document.get("format")) && (remembers || "panel".equals(document.get("kind")));
         need(known, "a file must be a bundle of kind \"panel\" or \"memoised\"");
-        Document.unseal(document);
+        String name = Document.unseal(document);
         object(document, "format kind mechanism periods epsilon " + (remembers ? "values" : "reports salt shares span"));
         Map<String, Object> inside = object(document.get("mechanism"), null);
         Table table = "optldp-table/2".equals(inside.get("format")) ? TableReader.exact(inside, "") : null;
@@ -40,7 +40,7 @@ public final class OverTimeReader {
         int most = count(document.get(remembers ? "values" : "reports"), 1, BigInteger.valueOf(span));
         BigDecimal spent = new BigDecimal(mechanism.epsilon).multiply(BigDecimal.valueOf(most));
         need(spent.compareTo(new BigDecimal(epsilon)) <= 0, "all reports of a user must spend at most epsilon");
-        if (remembers) return new OverTime(periods, epsilon, mechanism, knots, names, most, true, null, null, span);
+        if (remembers) return new OverTime(name, periods, epsilon, mechanism, knots, names, most, true, null, null, span);
         long[] shares = null;
         if (document.get("shares") != null) {
             shares = Document.wholes(document.get("shares"), BigInteger.ZERO, MOST_TOTAL);
@@ -49,7 +49,7 @@ public final class OverTimeReader {
             boolean fits = sums && shares.length == periods && most == 1 && given == null;
             need(fits, "there must be a share for each period of one report, of a sum below 2^31");
         }
-        return new OverTime(periods, epsilon, mechanism, knots, names, most, false, salt(document.get("salt")), shares, span);
+        return new OverTime(name, periods, epsilon, mechanism, knots, names, most, false, salt(document.get("salt")), shares, span);
     }
 
     private static int count(Object value, long least, BigInteger most) throws TableException {

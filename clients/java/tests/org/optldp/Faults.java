@@ -1,6 +1,10 @@
 package org.optldp;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
 import java.util.List;
 
@@ -56,7 +60,48 @@ final class Faults {
         }
     }
 
-    public static void main(String[] arguments) throws TableException {
+    /** What no vector shows of a state: it is one way's and one user's, a file of its owner alone, and no error tells. */
+    private static void keepsStates() throws IOException {
+        Categories answers = new Categories(1, "t0", LABELS, Categories.unary(3, Table.WHOLE / 2, Table.WHOLE / 4));
+        OverTime way = new OverTime("t1", 12, 2, Mechanism.of(answers), null, answers, 2, true, null, null, 12);
+        Path folder = Files.createTempDirectory("optldp");
+        FilePlace state = new FilePlace(folder.resolve("state"));
+        FilePlace mark = new FilePlace(folder.resolve("mark"));
+        plant(0);
+        String[][] wrong = {{"", "1"}, {"secret".repeat(200), "1"}, {"ann", "0"}, {"ann", "13"}};
+        for (String[] each : wrong) refuses(() -> way.report(each[0], Integer.parseInt(each[1]), VALUE, state, mark), "user or period");
+        plant(99);
+        refuses(() -> way.report("ann", 1, "secret", state, mark), "value");
+        check(state.read() == null, "what is refused must change no state");
+        String sent = way.report("Zoe\u0308", 3, VALUE, state, mark);
+        plant(0);
+        check(sent != null && sent.equals(way.report("Zo\u00eb", 3, "cook", state, mark)), "a period must have one report");
+        refuses(() -> way.report("bob", 4, VALUE, state, mark), "another user's state");
+        String alone = PosixFilePermissions.toString(Files.getPosixFilePermissions(folder.resolve("state")));
+        check(alone.equals("rw-------"), "a state must be its owner's alone");
+        for (String altered : List.of("{}", "[", state.read().replace("\"lost\": 0", "\"lost\": -1"))) {
+            state.write(altered);
+            refuses(() -> way.report("Zo\u00eb", 4, VALUE, state, mark), "an altered state");
+        }
+        for (String name : List.of("state", "mark")) Files.delete(folder.resolve(name));
+        Files.delete(folder);
+    }
+
+    /** What asks for a report. */
+    private interface Asking {
+        String ask() throws IOException;
+    }
+
+    private static void refuses(Asking asking, String what) throws IOException {
+        try {
+            asking.ask();
+            throw new AssertionError(what + ": must be refused");
+        } catch (IllegalArgumentException refused) {
+            check(!refused.getMessage().contains("secret"), what + ": no content in a message");
+        }
+    }
+
+    public static void main(String[] arguments) throws IOException, TableException {
         long half = Table.WHOLE / 2;
         long[][] sums = {{half, half, Table.WHOLE}, {half / 2, half, Table.WHOLE}, {0, half, Table.WHOLE}};
         Categories.Oracle[] oracles = {
@@ -87,6 +132,7 @@ final class Faults {
         } catch (TableException refused) {
             check(!refused.getMessage().contains("secret"), "no content in a message");
         }
+        keepsStates();
         System.out.println("no fault");
     }
 }

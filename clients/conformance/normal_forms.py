@@ -28,7 +28,7 @@ FILES = {
         "}\n\nvar classes = []string{\n",
         "}\n",
     ),
-    "c/unicode.h": (
+    "c/over_time/unicode.h": (
         "/* {about} */\n#ifndef OPTLDP_UNICODE_H\n#define OPTLDP_UNICODE_H\n\n"
         "static const char *const decomposed[] = {\n",
         "};\n\nstatic const char *const classes[] = {\n",

@@ -252,7 +252,7 @@ fn turns_by(
 
 /// The place that a word picks of so many, from 0.
 fn place_of(word: u64, many: u64) -> u64 {
-    (u128::from(word) * u128::from(many) >> 64) as u64
+    ((u128::from(word) * u128::from(many)) >> 64) as u64
 }
 
 /// The place that a word picks by shares, from 0.

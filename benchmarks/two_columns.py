@@ -28,6 +28,7 @@ from optldp.designer.features import (
     design_groups,
     design_regression,
     design_table,
+    moments_variance,
     split_cells,
     split_groups,
     split_slopes,
@@ -56,8 +57,11 @@ def regression(rng: np.random.Generator, n: int) -> np.ndarray:
     return np.clip(np.column_stack([z, z @ SLOPES + rng.standard_normal(n)]), -4, 4)
 
 
-def told(name: str, made: FeaturesDesign, truth: np.ndarray, records, runs: int, n: int, seed: int) -> None:
-    """Print what the formula says of a design and what simulations do."""
+def told(
+    name: str, made: FeaturesDesign, truth: np.ndarray, records, runs: int, n: int, seed: int,
+    formula: np.ndarray | None = None,
+) -> None:  # fmt: skip
+    """Print what the formula says of a design, or of it at one law, and what simulations do."""
     rng = np.random.default_rng(seed)
     values, held = [], 0
     for _ in range(runs):
@@ -65,7 +69,8 @@ def told(name: str, made: FeaturesDesign, truth: np.ndarray, records, runs: int,
         values.append(found.value)
         held += np.mean((found.low <= truth) & (truth <= found.high))
     simulated = n * np.var(values, axis=0, ddof=1).sum()
-    print(f"{name:34} {made.variances.sum():10.2f} {simulated:10.2f} {held / runs:8.3f} {made.people_within(0.05):12,}")
+    said = (made.variances if formula is None else formula).sum()
+    print(f"{name:34} {said:10.2f} {simulated:10.2f} {held / runs:8.3f} {made.people_within(0.05):12,}")
 
 
 def told_cells(rows: int, columns: int, epsilon: float, runs: int, n: int, seed: int) -> None:
@@ -109,7 +114,9 @@ def told_association(target: str, epsilon: float, runs: int, n: int) -> None:
         if target == "correlation":
             print(f"{'  budget split':34} {split_variance(law, BOX, epsilon, clip=clip):10.2f}")
     made = design_association(target, BOX, epsilon)
-    told(f"{target}, moments, eps {epsilon:g}", made, np.array([truth]), drawn, runs, n, 2)
+    at_law = moments_variance(made.mechanism, law)
+    told(f"{target}, moments, eps {epsilon:g}", made, np.array([truth]), drawn, runs, n, 2, at_law)
+    print(f"{'  averaged over laws':34} {made.variances.sum():10.2f}")
 
 
 def told_slopes(epsilon: float, runs: int, n: int) -> None:

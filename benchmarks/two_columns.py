@@ -119,6 +119,22 @@ def told_association(target: str, epsilon: float, runs: int, n: int) -> None:
     print(f"{'  averaged over laws':34} {made.variances.sum():10.2f}")
 
 
+def told_survey(epsilon: float, runs: int, n: int) -> None:
+    """Print a correlation by a survey of 2,000 records, cut at two standard deviations, and Spearman's by the law."""
+    law = gaussian(0.5)
+
+    def drawn(rng: np.random.Generator, n: int) -> np.ndarray:
+        return GRID[rng.choice(len(GRID), n, p=law.weights)]
+
+    rho = law.covariance[0, 1] / math.sqrt(law.covariance[0, 0] * law.covariance[1, 1])
+    made = design_association("correlation", BOX, epsilon, Pilot(law.names, drawn(np.random.default_rng(12), 2000)))
+    told(f"correlation by a survey, eps {epsilon:g}", made, np.array([rho]), drawn, runs, n, 13)
+    made = design_association("correlation", BOX, epsilon, law, rank=True)
+    ranks = [made.mechanism.ranks[name].of(column) - 0.5 for name, column in zip("xy", GRID.T, strict=True)]
+    truth = np.array([12 * law.weights @ (ranks[0] * ranks[1])])
+    told(f"Spearman's, eps {epsilon:g}", made, truth, drawn, runs, n, 14)
+
+
 def told_slopes(epsilon: float, runs: int, n: int) -> None:
     """Print slopes on three covariates by a survey of 2,000."""
     survey = Pilot(("a", "b", "c", "y"), regression(np.random.default_rng(3), 2000))
@@ -161,6 +177,8 @@ def told_groups(epsilon: float, runs: int, n: int) -> None:
         f"means of five groups, eps {epsilon:g}", made, truth, lambda rng, n: people[rng.integers(len(people), size=n)],
         runs, n, 5,
     )  # fmt: skip
+    whole = design_groups("g", tuple("abcde"), "y", (-4, 4), epsilon, groups, values, clip=math.inf)
+    print(f"{'  nothing cut':34} {whole.variances.sum():10.2f}")
     print(f"{'  budget split':34} {split_groups(groups, values, (-4, 4), epsilon).sum():10.2f}")
 
 
@@ -230,6 +248,7 @@ EPSILONS = (1.0, 2.0, 4.0)
 PARTS: dict[str, Callable[[float, int, int], None]] = {
     "correlation": lambda epsilon, runs, n: told_association("correlation", epsilon, runs, n),
     "covariance": lambda epsilon, runs, n: told_association("covariance", epsilon, runs, n),
+    "survey": told_survey,
     "regression": told_slopes,
     "rounds": told_rounds,
     "group-means": told_groups,

@@ -253,7 +253,8 @@ def people_needed() -> str:
     survey = Pilot(("a", "b", "c", "y"), regression(rng, 2000))
     groups, values = five_groups()
     makers: dict[str, tuple[float, Callable[[float], FeaturesDesign]]] = {
-        "correlation of .5, within .05, no survey": (0.05, lambda e: design_association("correlation", BOX, e)),
+        "correlation within .05, no survey, averaged over laws": (
+            0.05, lambda e: design_association("correlation", BOX, e)),
         "the same by its influence function": (
             0.05, lambda e: design_association("correlation", BOX, e, law, clip=math.inf)),
         "the same, columns cut at 2 sd": (0.05, lambda e: design_association("correlation", BOX, e, law)),

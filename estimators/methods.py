@@ -158,13 +158,12 @@ TOLD: Mapping[str, Taken] = {
         (
             _THRESHOLD,
             Option("least-components", int, "to stop reducing at", "a quarter"),
-            Option("bic-rise", float, "a reduction is kept where the criterion, BIC, rises by less", 0),
-            Option("prune", bool, "reduced components have no weight instead of an even share"),
+            Option("bic-rise", float, "a rise of BIC to keep", 0),
+            Option("prune", bool, "reduced components have no weight"),
             Option(
                 "preselect",
                 float,
-                "categories are reduced first whose unbiased estimate is below so many standard errors: 0, the "
-                "negative ones; 2, all that may be noise",
+                "categories below so many standard errors go first: 0, the negative ones; 2, all that may be noise",
             ),
         ),
     ),

@@ -47,7 +47,7 @@ def moments_variance(mechanism: Features, law: Pilot) -> np.ndarray:
     >>> signs = Pilot(("x", "y"), [[a, b] for a in (-1, 1) for b in (-1, 1)])
     >>> made = design_association("covariance", {"x": (-1, 1), "y": (-1, 1)}, 1.0)
     >>> moments_variance(made.mechanism, signs).round(1)
-    array([7.2])
+    array([8.7])
     """
     told = mechanism.told
     if told.get("way") != "moments":

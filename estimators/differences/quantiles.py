@@ -104,6 +104,18 @@ class DifferencesOfQuantiles(Estimate):
         Users of both.
     simultaneous : bool
     method, target : str
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp.estimators import ReportCounts
+    >>> from optldp.estimators.differences import estimate_quantile_differences
+    >>> from optldp.mechanisms import grr
+    >>> table = grr([0.0, 1.0], 3.0)
+    >>> seen = ReportCounts.from_reports(table, np.repeat([0.0, 1.0], [900, 100]))
+    >>> found = estimate_quantile_differences(seen, seen, shares=[0.25, 0.5])
+    >>> found.value.tolist(), found.labels
+    ([0.0, 0.0], {'quantile': [0.25, 0.5]})
     """
 
     shares: tuple[float, ...]

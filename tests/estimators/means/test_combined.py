@@ -2,6 +2,7 @@
 
 import functools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -96,7 +97,12 @@ def test_ua_per_report_weighs_users_by_their_reports(seed):
     whole = ReportCounts.from_outputs(SERVICES, reports(SERVICES, x, np.random.default_rng(seed), missing=0.0))
     each, users = (estimate_combined_mean(whole, method="ua", per_report=told) for told in (True, False))
     assert (each.value, each.std_error) == pytest.approx((users.value, users.std_error), rel=1e-3)
-    for options in ({"method": "uwa"}, {"method": "ua", "raw": True}, {"method": "ua", "target": "users"}):
+    refused: list[dict[str, Any]] = [
+        {"method": "uwa"},
+        {"method": "ua", "raw": True},
+        {"method": "ua", "target": "users"},
+    ]
+    for options in refused:
         with pytest.raises(InputError, match="per_report is for ua, population and normal intervals, got"):
             estimate_combined_mean(counts, per_report=True, **options)
 

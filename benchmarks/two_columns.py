@@ -28,6 +28,7 @@ from optldp.designer.features import (
     design_groups,
     design_regression,
     design_table,
+    moments_variance,
     split_cells,
     split_groups,
     split_slopes,
@@ -56,8 +57,11 @@ def regression(rng: np.random.Generator, n: int) -> np.ndarray:
     return np.clip(np.column_stack([z, z @ SLOPES + rng.standard_normal(n)]), -4, 4)
 
 
-def told(name: str, made: FeaturesDesign, truth: np.ndarray, records, runs: int, n: int, seed: int) -> None:
-    """Print what the formula says of a design and what simulations do."""
+def told(
+    name: str, made: FeaturesDesign, truth: np.ndarray, records, runs: int, n: int, seed: int,
+    formula: np.ndarray | None = None,
+) -> None:  # fmt: skip
+    """Print what the formula says of a design, or of it at one law, and what simulations do."""
     rng = np.random.default_rng(seed)
     values, held = [], 0
     for _ in range(runs):
@@ -65,7 +69,8 @@ def told(name: str, made: FeaturesDesign, truth: np.ndarray, records, runs: int,
         values.append(found.value)
         held += np.mean((found.low <= truth) & (truth <= found.high))
     simulated = n * np.var(values, axis=0, ddof=1).sum()
-    print(f"{name:34} {made.variances.sum():10.2f} {simulated:10.2f} {held / runs:8.3f} {made.people_within(0.05):12,}")
+    said = (made.variances if formula is None else formula).sum()
+    print(f"{name:34} {said:10.2f} {simulated:10.2f} {held / runs:8.3f} {made.people_within(0.05):12,}")
 
 
 def told_cells(rows: int, columns: int, epsilon: float, runs: int, n: int, seed: int) -> None:
@@ -109,7 +114,25 @@ def told_association(target: str, epsilon: float, runs: int, n: int) -> None:
         if target == "correlation":
             print(f"{'  budget split':34} {split_variance(law, BOX, epsilon, clip=clip):10.2f}")
     made = design_association(target, BOX, epsilon)
-    told(f"{target}, moments, eps {epsilon:g}", made, np.array([truth]), drawn, runs, n, 2)
+    at_law = moments_variance(made.mechanism, law)
+    told(f"{target}, moments, eps {epsilon:g}", made, np.array([truth]), drawn, runs, n, 2, at_law)
+    print(f"{'  averaged over laws':34} {made.variances.sum():10.2f}")
+
+
+def told_survey(epsilon: float, runs: int, n: int) -> None:
+    """Print a correlation by a survey of 2,000 records, cut at two standard deviations, and Spearman's by the law."""
+    law = gaussian(0.5)
+
+    def drawn(rng: np.random.Generator, n: int) -> np.ndarray:
+        return GRID[rng.choice(len(GRID), n, p=law.weights)]
+
+    rho = law.covariance[0, 1] / math.sqrt(law.covariance[0, 0] * law.covariance[1, 1])
+    made = design_association("correlation", BOX, epsilon, Pilot(law.names, drawn(np.random.default_rng(12), 2000)))
+    told(f"correlation by a survey, eps {epsilon:g}", made, np.array([rho]), drawn, runs, n, 13)
+    made = design_association("correlation", BOX, epsilon, law, rank=True)
+    ranks = [made.mechanism.ranks[name].of(column) - 0.5 for name, column in zip("xy", GRID.T, strict=True)]
+    truth = np.array([12 * law.weights @ (ranks[0] * ranks[1])])
+    told(f"Spearman's, eps {epsilon:g}", made, truth, drawn, runs, n, 14)
 
 
 def told_slopes(epsilon: float, runs: int, n: int) -> None:
@@ -144,6 +167,26 @@ def told_rounds(epsilon: float, runs: int, n: int) -> None:
         print(f"   refused {refused[name]} of {runs}")
 
 
+def signed_sets(shares: np.ndarray, reach: float, epsilon: float) -> np.ndarray:
+    """n times the variance (k,) of means of groups by sets of d signed groups, of the best d, by formula.
+
+    A device rounds a number, cut to [-reach, reach] about its group's mean, to a sign at random, and reports a set of d
+    of k groups with a sign each, e^epsilon times as likely if its own group is in it with its sign. With a the mean of
+    a group's sign in a set less that of the other sign, n var = (reach / a)^2 Pr(in the set) / share^2 at means of 0.
+    Sizes come from the same reports.
+    """
+    k, likely = len(shares), math.exp(epsilon)
+
+    def of(d: int) -> np.ndarray:
+        total, with_own = math.comb(k, d) * 2**d, math.comb(k - 1, d - 1) * 2 ** (d - 1)
+        with_both = math.comb(k - 2, d - 2) * 2 ** (d - 1) if d > 1 else 0
+        whole = with_own * likely + total - with_own
+        own, other = with_own * (likely + 1) / whole, (with_both * (likely - 1) + 2 * with_own) / whole
+        return (own * shares + other * (1 - shares)) * (reach * whole / (with_own * (likely - 1)) / shares) ** 2
+
+    return min((of(d) for d in range(1, k)), key=lambda found: found.max())
+
+
 def told_groups(epsilon: float, runs: int, n: int) -> None:
     """Print means of five groups alike in size."""
     groups, values = five_groups()
@@ -154,6 +197,16 @@ def told_groups(epsilon: float, runs: int, n: int) -> None:
         f"means of five groups, eps {epsilon:g}", made, truth, lambda rng, n: people[rng.integers(len(people), size=n)],
         runs, n, 5,
     )  # fmt: skip
+    whole = design_groups("g", tuple("abcde"), "y", (-4, 4), epsilon, groups, values, clip=math.inf)
+    reach = made.mechanism.features[0].formula.reach
+    print(f"{'  signed sets':34} {signed_sets(np.full(5, 0.2), reach, epsilon).sum():10.2f}")
+    # The first group with a fiftieth of the people.
+    of_few = np.concatenate([np.flatnonzero(groups == 0)[::12], np.flatnonzero(groups)])
+    few = design_groups("g", tuple("abcde"), "y", (-4, 4), epsilon, groups[of_few], values[of_few])
+    sizes = np.bincount(groups[of_few]) / len(of_few)
+    sets = signed_sets(sizes, few.mechanism.features[0].formula.reach, epsilon)
+    print(f"{'  rare group, of few people':34} {few.variances[0]:10.2f}   signed sets {sets[0]:.2f}")
+    print(f"{'  nothing cut':34} {whole.variances.sum():10.2f}")
     print(f"{'  budget split':34} {split_groups(groups, values, (-4, 4), epsilon).sum():10.2f}")
 
 
@@ -200,7 +253,8 @@ def people_needed() -> str:
     survey = Pilot(("a", "b", "c", "y"), regression(rng, 2000))
     groups, values = five_groups()
     makers: dict[str, tuple[float, Callable[[float], FeaturesDesign]]] = {
-        "correlation of .5, within .05, no survey": (0.05, lambda e: design_association("correlation", BOX, e)),
+        "correlation within .05, no survey, averaged over laws": (
+            0.05, lambda e: design_association("correlation", BOX, e)),
         "the same by its influence function": (
             0.05, lambda e: design_association("correlation", BOX, e, law, clip=math.inf)),
         "the same, columns cut at 2 sd": (0.05, lambda e: design_association("correlation", BOX, e, law)),
@@ -223,6 +277,7 @@ EPSILONS = (1.0, 2.0, 4.0)
 PARTS: dict[str, Callable[[float, int, int], None]] = {
     "correlation": lambda epsilon, runs, n: told_association("correlation", epsilon, runs, n),
     "covariance": lambda epsilon, runs, n: told_association("covariance", epsilon, runs, n),
+    "survey": told_survey,
     "regression": told_slopes,
     "rounds": told_rounds,
     "group-means": told_groups,

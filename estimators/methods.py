@@ -64,7 +64,8 @@ DISTRIBUTIONS: Mapping[str, DistributionWay] = {
     "ule": DistributionWay("likelihood_methods:LIKELIEST", _OF_MAXIMUM, same_as="em"),
     "ems": DistributionWay("likelihood_methods:SMOOTHED", ("loglik_change",)),
     "mr": DistributionWay(
-        "likelihood_methods:REDUCED", ("loglik_change", "threshold", "rule", "operation", "least_components")
+        "likelihood_methods:REDUCED",
+        ("loglik_change", "threshold", "rule", "operation", "least_components", "bic_rise"),
     ),
 }
 """A new way to a distribution is a file with a `Way` and an entry here; what the command line offers follows."""
@@ -104,7 +105,10 @@ FREQUENCIES: Mapping[str, FrequencyWay] = {
     "shrunk": FrequencyWay("empirical_bayes:drawn_together", of_supports=True),
     "em": FrequencyWay("fitted:early_stopped", ("loglik_change",)),
     "mle": FrequencyWay("fitted:likeliest", ("certificate",)),
-    "mr": FrequencyWay("fitted:reduced", ("loglik_change", "threshold", "operation", "preselect", "least_components")),
+    "mr": FrequencyWay(
+        "fitted:reduced",
+        ("loglik_change", "threshold", "operation", "preselect", "least_components", "bic_rise"),
+    ),
 }
 """A new way to frequencies is a file with its function and an entry here; what the command line offers follows."""
 
@@ -145,6 +149,7 @@ TRUST = "factor by which each weight of the prior may be off: else that of the t
 
 TOLD: Mapping[str, Taken] = {
     BIAS_AWARE: Taken(f"{BIAS_AWARE}:trust=2", (Option("trust", float, TRUST),)),
+    "ua": Taken("ua:per-report", (Option("per-report", bool, "each report weighs the same, not each user"),)),
     "em": _OF_LIKELIEST,
     "ule": _OF_LIKELIEST,
     "base-cut": Taken("base-cut:threshold=0.01", (_THRESHOLD,)),
@@ -153,12 +158,12 @@ TOLD: Mapping[str, Taken] = {
         (
             _THRESHOLD,
             Option("least-components", int, "to stop reducing at", "a quarter"),
-            Option("prune", bool, "reduced components have no weight instead of an even share"),
+            Option("bic-rise", float, "a rise of BIC to keep", 0),
+            Option("prune", bool, "reduced components have no weight"),
             Option(
                 "preselect",
                 float,
-                "categories are reduced first whose unbiased estimate is below so many standard errors: 0, the "
-                "negative ones; 2, all that may be noise",
+                "categories below so many standard errors go first: 0, the negative ones; 2, all that may be noise",
             ),
         ),
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -285,7 +286,27 @@ def _told(found: BoundsResult, wanted: BoundsOptions) -> dict[str, Any]:
         for asked in found.objectives
         for row in found.by(asked)
     ]
-    return {"rows": rows, "objectives": judged}
+    theory = {"theory": _of_papers(found)} if wanted.theory else {}
+    return {"rows": rows, "objectives": judged, **theory}
+
+
+def _of_papers(found: BoundsResult) -> list[dict[str, float | None]]:
+    """Return the certified least worst case at each budget, and what papers prove of it, in squared units."""
+    from ..planning.theorems import ptt_worst_case_bound
+
+    low, high = found.prior.domain
+    unit = ((high - low) / 2) ** 2
+    return [
+        {
+            "epsilon": budget.epsilon,
+            "worst_case": budget.minimax.worst_case_variance,
+            "bound": budget.minimax.bound,
+            # Duchi, Jordan and Wainwright (2018), section 4.2.1: ((E + 1) / (E - 1))^2, of the value in the middle.
+            "duchi": unit / math.tanh(budget.epsilon / 2) ** 2,
+            "ptt_at_least": unit * ptt_worst_case_bound(budget.epsilon),
+        }
+        for budget in found.budgets
+    ]
 
 
 def _print(found: BoundsResult, wanted: BoundsOptions) -> None:
@@ -311,6 +332,11 @@ def _print(found: BoundsResult, wanted: BoundsOptions) -> None:
     )
     for line in said:
         typer.echo(line)
+    if wanted.theory:
+        names = ("worst_case", "bound", "duchi", "ptt_at_least")
+        cells = [[f"{row['epsilon']:g}", *(number(row[name]) for name in names)] for row in _of_papers(found)]
+        header = ["epsilon", "least", "certified bound", "Duchi's, exactly", "PTT's, at least"]
+        print_rows("Worst case of one report, and what papers prove on the whole interval", header, cells)
     for asked in found.objectives:
         rows = [row for row in found.by(asked) if row.method == asked.key]
         cells = [

@@ -17,6 +17,7 @@ from ...mechanisms.compact_tables import floor_form
 from ...mechanisms.errors import InputError, TableError
 from ...mechanisms.exactness.make_exact import exact_if_possible
 from ...mechanisms.exactness.verification import Verification, verification_of
+from ...mechanisms.option_grammar import name_asked
 from ...mechanisms.promise import Metric, OfPairs, Promise, Pure, as_promise
 from ...mechanisms.spaces.categories import Categories
 from ...mechanisms.spaces.places import Places
@@ -29,6 +30,7 @@ from ..methods.registry import OPTIMAL
 from ..objectives.at_most import AtMost
 from ..objectives.base import Objective, Problem, Solution, Told
 from ..objectives.frequencies import Frequencies
+from ..objectives.registry import OBJECTIVES
 from ..objectives.variance import Variance
 from ..priors.categorical import CategoricalPrior
 from ..priors.checks import as_increasing
@@ -84,6 +86,12 @@ def default_objective(prior: Prior | CategoricalPrior) -> Objective:
     return Frequencies() if isinstance(prior, CategoricalPrior) else Variance()
 
 
+def _in_python(asked: object) -> str:
+    """Return what a word of the command line is called here, "" for none."""
+    known = OBJECTIVES.get(name_asked(asked)) if isinstance(asked, str) else None
+    return "" if known is None else f": it is {known.at.partition(':')[2]}(...) here"
+
+
 def problem_for(
     prior: Prior | CategoricalPrior,
     privacy: Promise | float,
@@ -96,7 +104,9 @@ def problem_for(
 ) -> Problem:
     """Return the problem with the objective's defaults; InputError for what the objective cannot be asked."""
     if not isinstance(objective, Objective):
-        raise InputError(f"the objective must be one such as Variance() or WorstCase(), got {objective!r}")
+        raise InputError(
+            f"the objective must be one such as Variance() or WorstCase(), got {objective!r}{_in_python(objective)}"
+        )
     promise = promise_for(privacy, objective)
     if not isinstance(prior, objective.takes):
         kind = "categories" if isinstance(prior, CategoricalPrior) else "numbers"

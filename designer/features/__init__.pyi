@@ -1,4 +1,5 @@
 from .association import design_association as design_association
+from .at_law import moments_variance as moments_variance
 from .design import FeaturesDesign as FeaturesDesign
 from .design import people_of as people_of
 from .groups import design_groups as design_groups

@@ -88,7 +88,12 @@ class FeaturesDesign:
 
 
 def feature_prior(
-    values: np.ndarray, weights: np.ndarray, domain: tuple[float, float], source: Source = "public"
+    values: np.ndarray,
+    weights: np.ndarray,
+    domain: tuple[float, float],
+    source: Source = "public",
+    *,
+    most: int = MOST_KNOTS,
 ) -> Prior:
     """Return the prior of a feature: on its own values where these are few, else on even knots.
 
@@ -99,6 +104,8 @@ def feature_prior(
     weights : (K,) ndarray of float
     domain : (float, float)
     source : {"public", "private-report", "sensitive"}
+    most : int
+        Knots up to which values are knots themselves: fewer for one of many features, whose tables share a file.
 
     Example
     -------
@@ -112,7 +119,7 @@ def feature_prior(
     places = np.concatenate([[0.0], places[1:][np.diff(places) > SAME_VALUE]])
     own = places * (high - low) + low
     own[-1] = high
-    knots = own if own.size <= MOST_KNOTS else np.linspace(low, high, EVEN_KNOTS)
+    knots = own if own.size <= most else np.linspace(low, high, EVEN_KNOTS)
     return Prior.from_pairs(inside, weights, knots=knots, domain=domain, source=source)
 
 

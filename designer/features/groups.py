@@ -8,7 +8,7 @@ from ...mechanisms.errors import InputError
 from ...mechanisms.features import Feature, Features, Signs
 from ..priors.prior import Prior, Source
 from .association import CLIP, UNIFORM_SHARE
-from .design import FeaturesDesign, designed_table, feature_prior
+from .design import EVEN_KNOTS, FeaturesDesign, designed_table, feature_prior
 
 SIZES = 0.1
 """Share of the users who report their group's sign alone."""
@@ -92,7 +92,7 @@ def design_groups(
         raise InputError(f"column {column!r} must vary within groups, got none that does: their means are known")
     reach = min(clip * spread, max(box[1] - centres.min(), centres.max() - box[0]))
     cut = np.clip(apart, -reach, reach)
-    both = feature_prior(np.concatenate([cut, -cut]), np.ones(2 * cut.size), (-reach, reach), source)
+    both = feature_prior(np.concatenate([cut, -cut]), np.ones(2 * cut.size), (-reach, reach), source, most=EVEN_KNOTS)
     table, noise = designed_table(both, epsilon, uniform_share)
     alone, noise_alone = designed_table(Prior.even([-1.0, 1.0]), epsilon, 0.0)
     signs = sign_rows(k)

@@ -11,7 +11,7 @@ from ...mechanisms.features import Feature, Features, Score
 from ...solvers.over_time import best_rows
 from ..priors.prior import Source
 from .association import CLIP, UNIFORM_SHARE, checked_pilot
-from .design import Box, FeaturesDesign, designed_table, feature_prior, whole_shares
+from .design import EVEN_KNOTS, Box, FeaturesDesign, designed_table, feature_prior, whole_shares
 from .pilot import Pilot
 from .slopes_by_moments import HOPELESS, slopes_by_moments
 
@@ -104,7 +104,9 @@ def design_regression(
         values = formula.of(known.records[:, order])
         whole, reach = formula.extremes(low, high), clip * math.sqrt(weights @ values**2)
         domain = max(whole[0], -reach), min(whole[1], reach)
-        table, variance = designed_table(feature_prior(values, weights, domain, source), epsilon, uniform_share)
+        table, variance = designed_table(
+            feature_prior(values, weights, domain, source, most=EVEN_KNOTS), epsilon, uniform_share
+        )
         tables.append(table)
         noise.append(variance)
         formulas.append(formula)

@@ -7,6 +7,10 @@ from .groups import estimate_groups as estimate_groups
 from .matched import MatchedTallies as MatchedTallies
 from .matched import match_users as match_users
 from .others import estimate_others as estimate_others
+from .quantiles import DifferencesOfQuantiles as DifferencesOfQuantiles
+from .quantiles import GroupQuantiles as GroupQuantiles
+from .quantiles import estimate_group_quantiles as estimate_group_quantiles
+from .quantiles import estimate_quantile_differences as estimate_quantile_differences
 from .shares import DifferenceOfShares as DifferenceOfShares
 from .shares import estimate_share_difference as estimate_share_difference
 from .significance import above_noise as above_noise

@@ -20,7 +20,7 @@ from ..intervals import CONFIDENCE, Interval, check_confidence
 from ..methods import Target
 from .tally import Tally
 
-REFUSED = "the shares above a value of groups are of tables of numbers and users of equal weights: leave --above out"
+REFUSED = "shares and quantiles of groups are of tables of numbers and users of equal weights: take means"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

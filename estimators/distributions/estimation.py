@@ -52,6 +52,7 @@ def estimate_distribution(
     rule: Rule | None = None,
     operation: Operation | None = None,
     least_components: int | None = None,
+    bic_rise: float | None = None,
     assume: Assumption | Sequence[Assumption] = (),
     progress: Callable[[Progress], None] | None = None,
     split_progress: Callable[[int, int], None] | None = None,
@@ -81,7 +82,7 @@ def estimate_distribution(
     certificate, loglik_change : float, optional
         When to stop, for "em" and "ule" as `fit_mixture` has it. For "ems" and "mr" only `loglik_change`, default
         1e-3. (Plain EM that is stopped early smooths too; `solver="em", loglik_change=1e-3` is what the papers run.)
-    threshold, rule, operation, least_components : optional
+    threshold, rule, operation, least_components, bic_rise : optional
         For "mr", as `mixture_reduction` has them.
     assume : Assumption or sequence of Assumption
         What intervals may assume of the distribution, all of it: `Factor`, `Shape`, `Unimodal`, `Monotone` of
@@ -124,6 +125,7 @@ def estimate_distribution(
         "rule": rule,
         "operation": operation,
         "least_components": least_components,
+        "bic_rise": bic_rise,
     }
     given = {name: value for name, value in settings.items() if value is not None}
     if useless := [name for name in given if name not in way.settings]:

@@ -70,6 +70,7 @@ def mixture_reduction(
     preselected: ArrayLike | None = None,
     threshold: float | None = None,
     least_components: int | None = None,
+    bic_rise: float = 0.0,
     loglik_change: float = LOGLIK_CHANGE,
     method: Literal["em", "interior-point"] = "em",
     progress: Callable[[Progress], None] | None = None,
@@ -78,9 +79,9 @@ def mixture_reduction(
 
     Rounds t = 1, 2, ...: fit, warm from the last fit; choose components; if their weight together is below the
     threshold, merge them into one with the average of their rows and fit again; stop, and undo the last merge, when
-    BIC = -2 log-likelihood + K' log n has not fallen, or when K' has come down to its least.  "numeric" chooses the
-    window of ceil(K / 2^t) neighbouring unmerged components of least weight, half as long every round;
-    "categorical" at most half of the components below the threshold, the smallest.
+    BIC = -2 log-likelihood + K' log n has not fallen (or has risen by `bic_rise`), or when K' has come down to its
+    least.  "numeric" chooses the window of ceil(K / 2^t) neighbouring unmerged components of least weight, half as
+    long every round; "categorical" at most half of the components below the threshold, the smallest.
 
     Parameters
     ----------
@@ -99,6 +100,8 @@ def mixture_reduction(
         weights with the others known; for "categorical" of the unbiased frequency estimate of a component of no weight.
     least_components : int, optional
         Least K' at which another round begins. Default: K / 4, rounded up.
+    bic_rise : float
+        A merge is kept where BIC rises by less than this: tau of algorithm 1. Above 0 there are more merges.
     loglik_change : float
         Each EM fit stops when a step changes the log-likelihood by less than this, in nats.
     method : {"em", "interior-point"}
@@ -113,8 +116,8 @@ def mixture_reduction(
     Raises
     ------
     InputError
-        An unknown rule or operation, a negative threshold, a least number of components below one, preselected
-        components that leave fewer.
+        An unknown rule or operation, a negative threshold, a rise that is not finite, a least number of components
+        below one, preselected components that leave fewer.
 
     Source: Ye, Wang, Zhang and Feng (2025), "Revisiting EM-based estimation for locally differentially private
     protocols", algorithms 1 to 3, section IV-A for pruning, V-A for what is merged first; where they stop on opposite
@@ -138,6 +141,8 @@ def mixture_reduction(
     limit = _noise_level(likelihood, rule) if threshold is None else threshold
     if not limit >= 0:
         raise InputError(f"threshold must not be negative, got {threshold!r}")
+    if not math.isfinite(bic_rise):
+        raise InputError(f"bic_rise must be finite, got {bic_rise!r}")
 
     stop = wired("method", {"em": loglik_change, "interior-point": None}, method)
     fewest = wired("operation", {"merge": 2, "prune": 1}, operation)
@@ -160,7 +165,7 @@ def mixture_reduction(
         trial = _reduced(member, group, operation)
         refit, lower = fitted(trial, fit.weights)
         steps += refit.iterations
-        if lower >= bic:
+        if lower - bic >= bic_rise:
             break
         member, fit, bic, merges = trial, refit, lower, merges + 1
     return ReducedMixture(replace(fit, iterations=steps, method="mr"), member, merges, float(limit), bic)

@@ -31,6 +31,7 @@ def estimate_frequencies(
     operation: Operation | None = None,
     preselect: float | None = None,
     least_components: int | None = None,
+    bic_rise: float | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> FrequencyEstimate:
     """Estimate the frequency of every category from reports of one mechanism.
@@ -68,6 +69,8 @@ def estimate_frequencies(
         The fits are then smaller and faster. Default: none.
     least_components : int, optional
         For "mr": groups of categories below which no more are reduced. Default: a quarter of them.
+    bic_rise : float, optional
+        For "mr": a merge is kept where the criterion, BIC, rises by less than this. Default: 0.
     progress : callable, optional
         Called at the start of a fit and after each of its steps.
 
@@ -109,6 +112,7 @@ def estimate_frequencies(
         "operation": operation,
         "preselect": preselect,
         "least_components": least_components,
+        "bic_rise": bic_rise,
     }
     given = {name: value for name, value in settings.items() if value is not None}
     if useless := [name for name in given if name not in way.settings]:

@@ -58,6 +58,7 @@ def estimate_combined_mean(
     rng: np.random.Generator | None = None,
     target: Target = "population",
     drawn_from: int | None = None,
+    per_report: bool = False,
 ) -> MeanEstimate:
     r"""Estimate the mean of the users' values from all that they reported to any service.
 
@@ -69,7 +70,9 @@ def estimate_combined_mean(
     services they reported to, unless these are `alike`.  With d_j the `plain_decoder` of service j and J services of
     that user:
 
-    - "ua": the plain average, sum_j d_j / J.  Unbiased.
+    - "ua": the plain average, sum_j d_j / J.  Unbiased. With `per_report` the average of all decoded reports, as in
+      the paper: a user of J services then weighs J times as much, so that where people of more services have other
+      values it is not the users' mean. Where all users have the same services both are the same number.
     - "population": sum_j w_j d_j with w_j proportional to 1 / E_p[var_j], the same for all users of the same
       services.  Unbiased, because p comes from the other half of the users (cross-fitting) or from you.
     - "decoder": sum_j d_j with the `joint_decoder` of least expected variance, p as before.  Unbiased; it needs
@@ -115,6 +118,9 @@ def estimate_combined_mean(
         `alike` what users who weigh more differ by from the others. For decoded reports, not by "uwa".
     drawn_from : int, optional
         With the target "users": how many they all are, where those who reported are a random part.
+    per_report : bool
+        For "ua" of decoded reports: each report weighs the same, not each user. Its standard error is by user, about
+        the mean of the services' own users, weighed by their numbers.
 
     Returns
     -------
@@ -131,8 +137,9 @@ def estimate_combined_mean(
         Fewer than two users, a service without reports, tables that allow no unbiased mean, tables whose knots
         disagree (where no grid is given), or options that are not usable.
 
-    Source: Du, Ye, Fu and Hu (2025), "Privacy for Free", equation (2) for UA (over users of different numbers of
-    services we average the users' averages) and algorithm 2 for UWA; Chernozhukov et al. (2018) for cross-fitting.
+    Source: Du, Ye, Fu and Hu (2025), "Privacy for Free", equation (2) for UA (of all reports, `per_report`; over
+    users of different numbers of services we average the users' averages) and algorithm 2 for UWA; Chernozhukov et al.
+    (2018) for cross-fitting.
 
     Example
     -------
@@ -158,6 +165,9 @@ def estimate_combined_mean(
     if alike and (method in ("ua", "uwa") or interval != "normal"):
         raise InputError(f"alike is for population and decoder with normal intervals, got {method}, {interval}")
     check_target(target)
+    if per_report and (method != "ua" or raw or target == "users" or interval != "normal" or counts.rounds):
+        what = "rounds" if counts.rounds else "raw reports" if raw else f"{method}, {target}, {interval}"
+        raise InputError(f"per_report is for ua, population and normal intervals, got {what}: leave it out")
     if target == "users" and (method == "uwa" or raw or interval != "normal"):
         what = "raw reports" if raw else f"{method}, {interval}"
         raise InputError(f"target users is for ua, population and decoder with normal intervals, got {what}")
@@ -169,6 +179,8 @@ def estimate_combined_mean(
                 "(method, prior, alike, interval, target): leave it out"
             )
         return _of_rounds(counts)
+    if per_report:
+        return _of_reports(counts, plain_decoders(counts.services), "ua")
     participation, parts = None, []
     if method == "ua":
         parts = [] if raw else [_averaged(counts)]
@@ -205,18 +217,23 @@ def estimate_combined_mean(
 
 def _of_rounds(counts: ReportCounts) -> MeanEstimate:
     """The average of the decoded reports of all files, and that of each file by itself."""
-    chosen = [mean_decoder(mechanism).values for mechanism in counts.mechanisms]
-    plain = zip(chosen, counts.mechanisms, strict=True)
-    decoders = [plain_decoder(mechanism) if values is None else values for values, mechanism in plain]
-    value, covariance = average_by_user(counts, [decoder[:, None] for decoder in decoders])
-    reports = sum(len(group.services) * group.n_users for group in counts.groups)
-    moved = sum(float(np.ptp(decoder)) for decoder in decoders) / reports
-    error = math.sqrt(covariance[0, 0])
     alone = {
         service.name: estimate_mean(replace(counts.only([j]), rounds=False))
         for j, service in enumerate(counts.services)
     }
-    return MeanEstimate(float(value[0]), error, counts.n_users, "average", one_report=moved, rounds=alone)
+    chosen = [mean_decoder(mechanism).values for mechanism in counts.mechanisms]
+    plain = zip(chosen, counts.mechanisms, strict=True)
+    decoders = [plain_decoder(mechanism) if values is None else values for values, mechanism in plain]
+    return replace(_of_reports(counts, decoders, "average"), rounds=alone)
+
+
+def _of_reports(counts: ReportCounts, decoders: Sequence[np.ndarray], method: str) -> MeanEstimate:
+    """The average of all decoded reports, with a standard error by user."""
+    value, covariance = average_by_user(counts, [decoder[:, None] for decoder in decoders])
+    reports = sum(len(group.services) * group.n_users for group in counts.groups)
+    moved = sum(float(np.ptp(decoder)) for decoder in decoders) / reports
+    error = math.sqrt(covariance[0, 0])
+    return MeanEstimate(float(value[0]), error, counts.n_users, method, one_report=moved)
 
 
 @dataclass(frozen=True, eq=False)

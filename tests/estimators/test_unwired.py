@@ -46,7 +46,7 @@ MIXED = DenseLikelihood([0.2 * np.eye(8) + 0.1], [40, 30, 10, 10, 10, 10, 10, 10
 Added = tuple[ModuleType, str]
 SETTINGS: Mapping[str, Any] = {
     "prior": [0.5, 0.3, 0.2], "certificate": 1e-6, "loglik_change": 1e-2, "threshold": 0.1, "operation": "prune",
-    "preselect": 1.0, "least_components": 2,
+    "preselect": 1.0, "least_components": 2, "bic_rise": 1.0,
 }  # fmt: skip
 """A value of each setting that some way to frequencies takes."""
 
@@ -87,7 +87,7 @@ def test_every_registered_way_to_frequencies_is_wired(method):
 
 OF_NUMBERS: Mapping[str, Any] = {
     "solver": "em", "certificate": 1e-4, "loglik_change": 1e-2, "threshold": 0.1, "rule": "numeric",
-    "operation": "prune", "least_components": 2,
+    "operation": "prune", "least_components": 2, "bic_rise": 1.0,
 }  # fmt: skip
 """A value of each setting that some way to a distribution takes."""
 

@@ -14,6 +14,7 @@ from ..handlers.kind import Found, Rows, Service, split
 from ..handlers.options import EstimateOptions
 from ..output.output import number, readable, say, told_of_reports
 from .group_shares import in_clear, shares_by_group
+from .quantiles import quantiles_by_group
 from .refused import require_fitting
 
 if TYPE_CHECKING:
@@ -30,7 +31,9 @@ def by_group(service: Service, asked: EstimateOptions) -> Found:
     """Return one estimate for each group."""
     from ....estimators.differences import WeightedFrequencies, estimate_groups
 
-    require_fitting(asked, "--by", "--above")
+    require_fitting(asked, "--by", "--above", quantiles=True)
+    if asked.of == "quantiles":
+        return quantiles_by_group(_tallied(service, asked), asked)
     if asked.above is not None:
         return shares_by_group(_tallied(service, asked), asked.above, asked)
     tallies = _tallied(service, asked)

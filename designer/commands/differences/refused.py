@@ -11,7 +11,7 @@ SHARED = frozenset({
 })  # fmt: skip
 
 
-def require_fitting(asked: EstimateOptions, option: str, *also: str) -> None:
+def require_fitting(asked: EstimateOptions, option: str, *also: str, quantiles: bool = False) -> None:
     """Raise InputError for an option that does not go with the one that was asked for.
 
     Parameters
@@ -21,11 +21,14 @@ def require_fitting(asked: EstimateOptions, option: str, *also: str) -> None:
         That everything else must go with.
     *also : str
         What goes with it beside the options that all of them share.
+    quantiles : bool
+        Whether `--of quantiles` does.
     """
     if len(asked.files) != 2:
         raise InputError(f"{option} is for the reports of one table, got {len(asked.files)} files: TABLE REPORTS")
     if asked.method not in (None, "unbiased"):
         raise InputError(f"{option} is for unbiased estimates, got --method {asked.method}: leave it out")
+    of = ("mean", "quantiles") if quantiles else ("mean",)
     for name, value in asked.given().items():
-        if value is not None and name not in SHARED and name not in also and not (name == "--of" and value == "mean"):
+        if value is not None and name not in SHARED and name not in also and not (name == "--of" and asked.of in of):
             raise InputError(f"{name} does not go with {option}, which is for unbiased estimates: leave it out")

@@ -13,6 +13,7 @@ from ..handlers.kind import Found, Service, split
 from ..handlers.options import EstimateOptions
 from ..output.output import say, told_of_reports
 from ..output.shortest import none_below
+from .quantiles import USELESS, quantile_differences
 from .refused import require_fitting
 
 if TYPE_CHECKING:
@@ -35,11 +36,15 @@ def versus(service: Service, asked: EstimateOptions) -> Found:
     """Return how much the first is above the second, and both."""
     from ....estimators.differences import WeightedFrequencies, estimate_difference
 
-    require_fitting(asked, "--versus", "--key", "--keep-first", "--above")
+    require_fitting(asked, "--versus", "--key", "--keep-first", "--above", quantiles=True)
     asked.refuse("for one file of reports, which may name its groups: compare two by --versus", "--by")
     if asked.above is not None:
         asked.refuse("of no use to a difference of shares, whose groups share no users", "--key", "--weights")
+    if asked.of == "quantiles":
+        asked.refuse("of no use to quantiles", *USELESS, "--key")
     tallies = _matched(service, asked)
+    if asked.of == "quantiles":
+        return quantile_differences(tallies, asked)
     if asked.above is not None:
         return _of_shares(tallies, asked.above, asked)
     found = estimate_difference(tallies, simultaneous=asked.simultaneous, target=asked.target)

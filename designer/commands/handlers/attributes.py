@@ -288,6 +288,7 @@ def _of_counts(services: Sequence[Service], held: Sequence[AttributeSampling], a
         for mean in each:
             say_of_users(mean)
     else:
+        asked.refuse_told("for one attribute: name it by --attribute", "per-report")
         means = estimate_attribute_means(counts, method=cast("MeanMethod | None", asked.method), target=asked.target)
     found = mean_rows(means, asked, units_of(held))
     if asked.rounds:

@@ -46,7 +46,7 @@ LEVEL_COLUMN = "level"
 OF_PAIRS = tuple(way.asked_as for way in KEY_VALUES.values())
 METHODS = tuple(dict.fromkeys((*MEAN_METHODS, BIAS_AWARE, *DISTRIBUTION_METHODS, *FREQUENCY_METHODS, *OF_PAIRS)))
 
-REDUCTION = ("threshold", "least-components", "prune", "preselect")
+REDUCTION = ("threshold", "least-components", "bic-rise", "prune", "preselect")
 """What a method may be told of the reduction of components."""
 
 OF = {

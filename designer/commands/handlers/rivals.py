@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ....mechanisms.errors import InputError
 from .attributes import attribute_range
@@ -13,6 +13,7 @@ from .features import features_design, groups_held, survey, table_held
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ....mechanisms.features import Features
     from ..options.designs.features import FeaturesOptions
 
 ONE = "one feature"
@@ -62,16 +63,19 @@ def _others(
     if target == "group-means":
         held = groups_held(asked, data, box, clip=clip, drop_missing=drop_missing)
         return {SPLIT: float(split_groups(held.groups, held.values, held.box, epsilon, **told).max())}
+    from ...features import moments_variance
+
     pilot = survey(data, box, clip=clip, drop_missing=drop_missing)
     if target == "regression":
         from ...features import design_regression, split_slopes, two_rounds
 
         assert asked.response is not None  # or it was refused
+        blind = cast("Features", design_regression(asked.response, box, epsilon, **told).mechanism)
         rounds = two_rounds(asked.response, box, epsilon, **told)
         # What the first round's own errors add takes people to know, as `users` says.
         later = rounds.two + (0 if users is None else rounds.second / users)
         return {
-            "moments, no survey": float(design_regression(asked.response, box, epsilon, **told).variances.max()),
+            "moments, no survey": float(moments_variance(blind, pilot).max()),
             "two rounds, no survey": float(later.max()),
             SPLIT: float(split_slopes(asked.response, box, epsilon, pilot).max()),
         }
@@ -81,8 +85,9 @@ def _others(
         raise InputError("--rank is compared with nothing: leave it out")
     scale = float(pilot.covariance[0, 0] * pilot.covariance[1, 1]) if target == "covariance" else 1.0
     whole = design_association(target, box, epsilon, pilot, clip=math.inf)
+    moments = cast("Features", design_association(target, box, epsilon).mechanism)
     return {
         f"{ONE}, nothing cut": float(whole.variances.max()),
-        "moments, no survey": float(design_association(target, box, epsilon).variances.max()),
+        "moments, no survey": float(moments_variance(moments, pilot).max()),
         SPLIT: scale * split_variance(pilot, box, epsilon, **told),
     }

@@ -39,7 +39,7 @@ BUDGETS = "0.25:4:0.25"
 
 KNOTS = 65
 
-NOT_REPEATED = ("--epsilon", "--knots", "--out", "--plot", "--force", "--results", "--workers", "--json")
+NOT_REPEATED = ("--epsilon", "--knots", "--out", "--plot", "--force", "--results", "--workers", "--theory", "--json")
 """Options that the command in a report shows always, or that do not change what it says."""
 
 SUFFIXES = (".html", ".htm", ".tex")
@@ -89,6 +89,9 @@ class BoundsOptions(ObjectiveOptions):
         typer.Option("--results", help="File that keeps what is computed, to go on after a stop."),
     ] = None
     workers: Annotated[int, typer.Option("--workers", "-j", help="Processes; -1 for every core.")] = 1
+    theory: Annotated[
+        bool, typer.Option("--theory", help="Add what papers prove of worst cases, beside the certified least one.")
+    ] = False
     as_json: Json = False
 
     @property
@@ -105,7 +108,7 @@ class BoundsOptions(ObjectiveOptions):
         """Raise InputError for an option that only numbers have a use for."""
         numeric = (
             "--range", "--clip", "--knots", "--method", "--at", "--uniform-share", "--units", "--objective",
-            "--results", "--workers", "--confidence", "--attribute", "--plot", "--assume", "--assume-from",
+            "--results", "--workers", "--confidence", "--attribute", "--plot", "--assume", "--assume-from", "--theory",
         )  # fmt: skip
         self.refuse("of no use to categories", *numeric)
 

@@ -115,6 +115,7 @@ class TestOutput:
             said = {"seconds": 0, "program_variance": row.value, "lower_bound": lower}
             assert told | {"seconds": 0} == vars(row) | said
         assert found["report"] is None
+        assert "theory" not in found
 
     @pytest.mark.nightly
     def test_the_table_has_the_optimum_and_the_best_closed_form(self, run):
@@ -127,6 +128,17 @@ class TestOutput:
             assert float(least) == pytest.approx(budget.row("optimal").expected_variance, rel=1e-6)
             assert float(worst) == pytest.approx(budget.minimax.worst_case_variance, rel=1e-6)
             assert float(ratio) == pytest.approx(budget.row("duchi").ratio_to_optimal, abs=1e-4)
+
+    @pytest.mark.nightly
+    def test_what_papers_prove_stands_beside_the_certified_worst_case(self, run):
+        """Duchi's is that of the row by its table, and neither it nor PTT's is below the certified bound."""
+        asked = (*INCOME, "--range", 0, 100, "--epsilon", 1, "--knots", 9, "--method", "duchi", "--theory")
+        found = json.loads(run(*asked, "--json").stdout)
+        duchi = [row["worst_case_variance"] for row in found["rows"] if row["method"] == "duchi"]
+        assert [row["duchi"] for row in found["theory"]] == pytest.approx(duchi, rel=1e-6)
+        for row in found["theory"]:
+            assert row["bound"] < row["worst_case"] < min(row["duchi"], row["ptt_at_least"])
+        assert "what papers prove" in run(*asked).stdout
 
     @pytest.mark.nightly
     def test_failures_are_counted_on_stderr_and_shown_in_the_report(self, run, plain):

@@ -65,6 +65,22 @@ def test_a_difference_of_shares_has_an_honest_interval_and_its_bound(optldp, rep
     assert "no honest interval below" in optldp(*asked).stdout
 
 
+@pytest.mark.nightly
+def test_quantiles_of_groups_and_their_differences_are_rows(optldp, reports):
+    asked = ("estimate", "pay.json", "now.csv", "--of", "quantiles:0.25,0.75")
+    by = told(optldp(*asked, "--by", "region", "--json"))
+    assert [(row["group"], row["quantile"]) for row in by["rows"]] == [
+        (group, share) for group in ("north", "south") for share in (0.25, 0.75)
+    ]
+    assert all(row["low"] <= {0.25: 40, 0.75: 60}[row["quantile"]] <= row["high"] for row in by["rows"])
+    versus = told(optldp(*asked, "--versus", "pay.json", "then.csv", "--json"))
+    assert all(row["low"] <= 20 <= row["high"] for row in versus["rows"])
+    assert "quantiles, first less second" in optldp(*asked, "--versus", "pay.json", "then.csv").stdout
+    for option, value in (("--above", "20"), ("--top", "2")):
+        said = optldp(*asked, "--by", "region", option, value).stderr
+        assert f"{option} is of no use to quantiles" in said
+
+
 @pytest.mark.slow
 def test_shares_above_a_value_by_group_have_honest_intervals_and_their_bounds(optldp, reports):
     asked = ("estimate", "pay.json", "now.csv", "--by", "region", "--above", 40)
@@ -160,7 +176,7 @@ def test_a_mean_says_what_privacy_costs(optldp, reports, options):
     ("options", "says"),
     [
         (("--by", "region", "--method", "em"), "--by is for unbiased estimates, got --method em"),
-        (("--by", "region", "--of", "quantiles"), "--of does not go with --by"),
+        (("--by", "region", "--of", "distribution"), "--of does not go with --by"),
         (("--by", "region", "--above", 99), "needs one from 0 to below 60, got 99"),
         (("--by", "region", "--above", 20, "--top", 3), "--top is of no use to shares above a value"),
         (("--by", "region", "--top", 3), "--top is for frequencies of categories"),

@@ -96,8 +96,6 @@ def test_a_second_round_of_slopes_starts_where_the_first_ended(optldp, survey):
     assert optldp("perturb", "two.json", "survey.csv", "--seed", 2, "--out", "r2.csv").exit_code == 0
     (slope,) = json.loads(optldp("estimate", "two.json", "r2.csv", "--json").stdout)["coefficients"]
     assert slope["low"] < 2 < slope["high"]
-    said = optldp("estimate", "two.json", "r2.csv", "two.json", "r2.csv").stderr
-    assert "reports must be given once, got 'r2.csv' twice" in said
     other = ("--for", "regression", "--response", "y", "--column", "z=0:1", "--column", "y=0:80", "--epsilon", 8)
     said = optldp("design", *other, "--after", "one.json", "r1.csv").stderr
     assert "both rounds must be of the same columns" in said
@@ -174,9 +172,7 @@ def test_both_spellings_of_a_column_are_one(optldp, survey):
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        (("--for", "correlation", "--column", "x=0:20", "--epsilon", 1), "is of two columns, got 1"),
         (("--for", "correlation", "--column", "x=0:20", "--column", "x=0:20", "--epsilon", 1), "must differ"),
-        (("--for", "correlation", "--column", "x=0:20", "--column", "y=0:9", "--epsilon", 1), "must lie within 0 to 9"),
         (("--for", "covariance", *COLUMNS, "--rank", "--epsilon", 1), "--rank is for --for correlation"),
         (("--for", "correlation:clip=2", *COLUMNS, "--epsilon", 0.1, "--n", 50), "must be told within 0.5"),
         (("--for", "regression", *COLUMNS, "--epsilon", 1), "a regression needs --response"),

@@ -221,6 +221,7 @@ def test_what_a_mechanism_is_judged_by_is_solved_once():
     [
         (PRIOR, {"objective": Frequencies()}, "the objective must be one for numbers, got least error of frequencies"),
         (JOBS, {"objective": Variance()}, "the objective must be one for categories, got least expected variance"),
+        (PRIOR, {"objective": "robust:tv"}, r"got 'robust:tv': it is Guarantee\(...\) here"),
         (PRIOR, {"objective": WorstCase}, r"must be one such as Variance\(\) or WorstCase\(\), got <class"),
         (PRIOR, {"objective": "minimax"}, "must be one such as .* got 'minimax'"),
         (JOBS, {"method": "duchi"}, "rappor, subset, projective-geometry for categories, got 'duchi'"),

@@ -31,6 +31,13 @@ def test_no_sign_of_a_group_goes_with_that_of_another():
         assert (signs.T @ signs == len(signs) * np.eye(groups)).all()
 
 
+def test_a_file_of_many_groups_and_values_has_room_for_all_its_tables():
+    """Of 400 different distances from groups' means each of 15 tables had 401 knots: no file took them."""
+    groups = np.arange(4000) % 8
+    made = design_groups("g", tuple("abcdefgh"), "y", (0, 40), 4.0, groups, np.arange(4000) // 3 % 41)
+    assert max(each.mechanism.knots.size for each in made.mechanism.features) <= 101
+
+
 def test_means_that_are_not_the_pilots_are_found():
     rng = np.random.default_rng(1)
     values = np.clip(rng.normal(size=1000) + GROUPS, -4, 8)

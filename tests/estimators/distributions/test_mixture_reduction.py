@@ -209,6 +209,16 @@ def test_a_merge_that_raises_bic_is_undone():
     assert kept.fit.weights == pytest.approx(fit_mixture(many, certificate=1e-12).weights, abs=1e-3)
 
 
+def test_a_rise_of_the_criterion_below_tau_is_kept():
+    """Eight categories alike but for two: the merge of the two that differ raises BIC by less than 1000."""
+    likelihood = DenseLikelihood([0.2 * np.eye(8) + 0.1], [4000, 3000, 1000, 1000, 1000, 1000, 1000, 1000])
+    options = {"rule": "categorical", "threshold": 2.0, "least_components": 1}
+    found = {rise: mixture_reduction(likelihood, bic_rise=rise, **options) for rise in (-1e9, 0.0, 1e9)}
+    merges = [each.merges for each in found.values()]
+    assert merges[0] == 0 < merges[1] < merges[2]
+    assert found[1e9].bic > found[0.0].bic
+
+
 def test_reduction_ends_at_the_least_number_of_components():
     """A threshold above one merges everything that it may."""
     likelihood = DenseLikelihood([SW16], drawn(SW16, np.ones(16), 300, 5))
@@ -350,6 +360,7 @@ def test_two_components_stay_two_where_the_reports_tell_them_apart(rule):
             "preselected must leave at least 5 components, got 4: mark fewer",
         ),
         ({"least_components": 0}, "least_components must be at least 1, got 0"),
+        ({"bic_rise": math.nan}, "bic_rise must be finite, got nan"),
         ({"loglik_change": 0.0}, "loglik_change must be positive and finite, got 0.0"),
     ],
 )

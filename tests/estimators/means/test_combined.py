@@ -2,6 +2,7 @@
 
 import functools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -77,6 +78,33 @@ def test_grouped_ua_and_uwa_are_those_of_a_loop_over_users(seed):
     ua, uwa = estimate_combined_mean(counts, method="ua"), estimate_combined_mean(counts, method="uwa")
     np.testing.assert_allclose((ua.value, ua.std_error), listed(plain), rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose((uwa.value, uwa.std_error), listed(weighted), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_ua_per_report_weighs_users_by_their_reports(seed):
+    """It is the mean of all decoded reports; where all have the same services it is that of users, with its error."""
+    counts = some_counts(seed)
+    decoders = plain_decoders(counts.services)
+    decoded = [
+        np.repeat(decoders[j][column], group.counts)
+        for group in counts.groups
+        for j, column in zip(group.services, group.outputs.T, strict=True)
+    ]
+    found = estimate_combined_mean(counts, method="ua", per_report=True)
+    assert found.value == pytest.approx(np.concatenate(decoded).mean())
+    assert abs(found.value - estimate_combined_mean(counts, method="ua").value) > 1e-3
+    x = np.random.default_rng(seed).beta(2, 5, 200)
+    whole = ReportCounts.from_outputs(SERVICES, reports(SERVICES, x, np.random.default_rng(seed), missing=0.0))
+    each, users = (estimate_combined_mean(whole, method="ua", per_report=told) for told in (True, False))
+    assert (each.value, each.std_error) == pytest.approx((users.value, users.std_error), rel=1e-3)
+    refused: list[dict[str, Any]] = [
+        {"method": "uwa"},
+        {"method": "ua", "raw": True},
+        {"method": "ua", "target": "users"},
+    ]
+    for options in refused:
+        with pytest.raises(InputError, match="per_report is for ua, population and normal intervals, got"):
+            estimate_combined_mean(counts, per_report=True, **options)
 
 
 def test_the_first_half_is_weighed_by_the_second_and_the_second_by_the_first():

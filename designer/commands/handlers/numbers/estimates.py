@@ -40,7 +40,7 @@ def estimate_numbers(services: Sequence[Service], asked: EstimateOptions) -> Fou
         raise InputError(f"--method {asked.method} is for frequencies, got tables of numbers: leave it out")
     tables, written = ([getattr(s.kind, name) for s in services] for name in ("mechanism", "has_table"))
     asked = with_usual(asked, tables, written=all(written))
-    plain = asked.method is None or (asked.raw and asked.method == "ua")
+    plain = asked.method is None or (asked.raw and asked.method == "ua" and not asked.told)
     alone = len(services) == 1 and asked.key is None and asked.of in (None, "mean") and plain
     require_method(asked, alone)
     if len(services) == 1:
@@ -234,8 +234,9 @@ def told_by_counts(
         options: dict[str, Any] = {"grid": grid, "raw": asked.raw, "target": asked.target, "drawn_from": drawn_from}
         drawn = drawn_from is not None and not counts.rounds and method in ("population", "decoder")
         alike = asked.alike or drawn
-        found = estimate_combined_mean(counts, method=method, alike=alike, **options)
-        raw = {"raw": True} if asked.raw else {}
+        per_report = asked.told.get("per-report", False)
+        found = estimate_combined_mean(counts, method=method, alike=alike, per_report=per_report, **options)
+        raw = {name: True for name, given in (("raw", asked.raw), ("per_report", per_report)) if given}
         made = mean_found(found, asked, raw | {"seconds": time.perf_counter() - started} | told, counts)
         made = with_rounds(made, found.rounds, asked)
         return made if drawn_from is not None else with_participation(made, found, asked)

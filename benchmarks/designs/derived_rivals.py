@@ -135,10 +135,10 @@ def all_pairs(losses: np.ndarray, logs: np.ndarray, prior: np.ndarray | None = N
     worst = sparse.hstack([sparse.block_diag([row[None] for row in losses]), np.full((n, 1), -1.0)])
     sums = sparse.hstack([sparse.kron(sparse.eye_array(n), np.ones((1, m))), sparse.csr_array((n, 1))])
     if prior is None:
-        costs, rows = np.r_[np.zeros(n * m), 1.0], sparse.vstack([private, worst]).tocsr()
+        costs, rows, most = np.r_[np.zeros(n * m), 1.0], sparse.vstack([private, worst]).tocsr(), i.size * m + n
     else:
-        costs, rows = np.r_[(prior[:, None] * losses).ravel(), 0.0], private.tocsr()
-    found = linprog(costs, rows, np.zeros(rows.shape[0]), sums, np.ones(n), method="highs-ipm")
+        costs, rows, most = np.r_[(prior[:, None] * losses).ravel(), 0.0], private.tocsr(), i.size * m
+    found = linprog(costs, rows, np.zeros(most), sums, np.ones(n), method="highs-ipm")
     return float(found.fun)
 
 

@@ -207,7 +207,7 @@ def distances(cone: Cone) -> Array:
     return closure(between)
 
 
-def of_an_edge(cone: Cone, first: Indices, second: Indices) -> Array:
+def of_an_edge(cone: Cone, first: Indices, second: Indices) -> np.ndarray:
     """Return which pairs of rows are the two of an edge of a tree: one of them is met by every extreme ray."""
     if cone.tree is None:
         return np.zeros(len(first), dtype=bool)

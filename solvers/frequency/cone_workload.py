@@ -301,7 +301,7 @@ class _Search:
         weights = np.where(free, y.value, np.maximum(y.value, 0.0)) / (lengths[first] * lengths[second])
         return ConeCertificate(scale * Z.value, value * lam.value, first, second, value * weights)
 
-    def chosen(self, columns: Array, c: Array, most: int) -> tuple[Indices, Indices, Array]:
+    def chosen(self, columns: Array, c: Array, most: int) -> tuple[Indices, Indices, np.ndarray]:
         """Return the products of rows that the table makes least, and which of them may have any weight."""
         between = distances(self.cone)
         on = np.full((self.cone.nodes, columns.shape[1]), 0.0)

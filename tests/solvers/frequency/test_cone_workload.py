@@ -73,7 +73,8 @@ def test_whatever_its_numbers_a_certificate_proves_no_more_than_is_true(
         moved = ConeCertificate(
             at.numbers * (1 + size * rng.standard_normal((5, 5))),
             at.multipliers * (1 + size * rng.standard_normal(5)),
-            *pairs,
+            pairs[0],
+            pairs[1],
             size * at.multipliers.max() * rng.random(40),
         )
         assert 0 <= certified_cone_bound(cone, PRIOR, CUTS, moved) <= found.value

@@ -98,6 +98,7 @@ def centred_root(prior: Array, queries: Array) -> tuple[Array, float]:
 
     Example
     -------
+    >>> from optldp.solvers.frequency.cone_bound import centred_root
     >>> centred_root(np.array([0.5, 0.5]), np.array([[1.0, 0.0]]))[1]
     0.25
     """
@@ -122,10 +123,11 @@ def rays(cone: Cone) -> Array:
     Example
     -------
     >>> from optldp.solvers.cone import line, ratios
+    >>> from optldp.solvers.frequency.cone_bound import rays
     >>> rays(line([0.0, 1.0], np.log(2))).tolist()
-    [[1.0, 1.0], [0.5, 2.0]]
-    >>> rays(ratios(1 - np.eye(3))).shape[1]  # one value or two of the three at e, by several trees each
-    18
+    [[0.5, 2.0], [1.0, 1.0]]
+    >>> rays(ratios(1 - np.eye(3))).shape[1]  # one value or two of the three at e
+    6
     """
     if cone.tree is None:
         return _of_all_trees(cone)

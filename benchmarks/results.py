@@ -4,6 +4,8 @@ import json
 import os
 import platform
 import re
+import shutil
+import subprocess
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib import metadata
@@ -23,6 +25,9 @@ SLOWER = 1.3
 MOST_ROWS = 12
 """Of a table on a page; one that is longer shows every second of its rows, or every third, and so on."""
 
+LOOKED = (("rev-parse", "--short=10", "HEAD"), ("status", "--porcelain", "--", "*.py", ":!benchmarks"))
+"""What Git is asked for: the commit, and files of the library that have changed since."""
+
 Results: TypeAlias = dict[str, dict[str, Any]]
 """Of each part, by name: when, where and with what it was measured, seconds of the calibration loop, and its tables."""
 
@@ -40,6 +45,7 @@ def record(tables: list[Table], calibration: float) -> dict[str, Any]:
     """What a part measured, as it is kept."""
     return {
         "measured": f"{datetime.now(UTC):%Y-%m-%d}",
+        "commit": _commit(),
         "machine": f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}",
         "versions": {
             "Python": platform.python_version(),
@@ -55,6 +61,15 @@ def record(tables: list[Table], calibration: float) -> dict[str, Any]:
             for one in tables
         ],
     }
+
+
+def _commit() -> str:
+    """The commit that was measured, with a plus if files have changed since; empty outside a repository."""
+    git = ["git", "-C", str(DOCS.parent)]
+    if shutil.which("git") is None:
+        return ""
+    ran = [subprocess.run([*git, *what], capture_output=True, text=True, check=False).stdout for what in LOOKED]
+    return ran[0].strip() + "+" * bool(ran[0] and ran[1])
 
 
 def _number(cell: Any) -> Any:
@@ -93,7 +108,8 @@ def page(name: str, title: str, parts: tuple[ModuleType, ...], results: Results)
         "These were measured on " + "; and on ".join(sorted(with_what)) + ".",
     ]
     for part, kept in known:
-        beside = f"*{kept['measured']}; the calibration loop took {1e3 * kept['calibration']:.1f} ms.*"
+        commit = f", commit {kept['commit']}" if kept.get("commit") else ""
+        beside = f"*{kept['measured']}{commit}; the calibration loop took {1e3 * kept['calibration']:.1f} ms.*"
         lines += [f"## {part.TITLE}", (part.__doc__ or "").strip(), beside, *(_shortened(one) for one in tables(kept))]
     return "\n\n".join(lines) + "\n"
 

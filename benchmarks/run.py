@@ -26,6 +26,7 @@ from designs import (
     reference_optima,
     rivals,
     slider,
+    targets,
 )
 from measured import calibration, timed
 from reports import counting, counting_attributes, exact_tables, likelihoods, throughput, user_weights
@@ -41,12 +42,11 @@ PAGES: dict[str, tuple[str, tuple[ModuleType, ...]]] = {
             hostile_problems,
             reference_optima,
             certified_designs,
-            channel,
-            derived_rivals,
             closed_forms,
             watched,
         ),
     ),
+    "benchmarks-problem": ("Benchmarks: one program", (targets, derived_rivals, channel)),
     "benchmarks-reports": (
         "Benchmarks: drawing, counting and estimating",
         (throughput, exact_tables, counting, counting_attributes, user_weights, likelihoods),

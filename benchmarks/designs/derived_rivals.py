@@ -118,21 +118,27 @@ def _by_distance(n: int, epsilon: float) -> tuple[Cell, ...]:
     losses = (y - x[:, None]) ** 2
     program = ChannelProgram(line(x, epsilon), np.full(n, 1 / n), losses, 1.0)
     found, seconds = timed(lambda: solve_channel(program, tolerance=1e-6))
-    theirs, taken = timed(lambda: all_pairs(losses, np.exp(epsilon * abs(x - x[:, None]))))
+    theirs, taken = timed(lambda: all_pairs(losses, epsilon * abs(x - x[:, None])))
     return n, epsilon, theirs, taken, found.value, found.bound, seconds
 
 
-def all_pairs(losses: np.ndarray, most: np.ndarray) -> float:
-    """Return the least worst loss of a table with P(y | i) <= most[i, k] P(y | k) for all pairs of values."""
+def all_pairs(losses: np.ndarray, logs: np.ndarray, prior: np.ndarray | None = None) -> float:
+    """Return the least worst loss of a table with P(y | i) <= e^logs[i, k] P(y | k) for all pairs of values.
+
+    With a prior the least expected loss. Pairs of infinite log-ratio are free.
+    """
     n, m = losses.shape
-    i, k = np.nonzero(~np.eye(n, dtype=bool))
+    i, k = np.nonzero(~np.eye(n, dtype=bool) & np.isfinite(logs))
     pairs = sparse.coo_array((np.ones(i.size), (np.arange(i.size), i)), (i.size, n))
-    pairs -= sparse.coo_array((most[i, k], (np.arange(i.size), k)), (i.size, n))
+    pairs -= sparse.coo_array((np.exp(logs[i, k]), (np.arange(i.size), k)), (i.size, n))
     private = sparse.hstack([sparse.kron(pairs, sparse.eye_array(m)), sparse.csr_array((i.size * m, 1))])
     worst = sparse.hstack([sparse.block_diag([row[None] for row in losses]), np.full((n, 1), -1.0)])
     sums = sparse.hstack([sparse.kron(sparse.eye_array(n), np.ones((1, m))), sparse.csr_array((n, 1))])
-    rows = sparse.vstack([private, worst]).tocsr()
-    found = linprog(np.r_[np.zeros(n * m), 1.0], rows, np.zeros(i.size * m + n), sums, np.ones(n), method="highs-ipm")
+    if prior is None:
+        costs, rows, most = np.r_[np.zeros(n * m), 1.0], sparse.vstack([private, worst]).tocsr(), i.size * m + n
+    else:
+        costs, rows, most = np.r_[(prior[:, None] * losses).ravel(), 0.0], private.tocsr(), i.size * m
+    found = linprog(costs, rows, np.zeros(most), sums, np.ones(n), method="highs-ipm")
     return float(found.fun)
 
 

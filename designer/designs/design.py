@@ -52,7 +52,8 @@ def design(
         makes the mechanism a function of that data.**
     privacy : Promise, Levels or float
         A number is the budget epsilon of `Pure`; `Metric` and the other promises of pairs of knots
-        (`optldp.mechanisms.promise`) are for `Variance`, `WorstCase`, `TradeOff`, `Loss` and `Custom`. `Levels`:
+        (`optldp.mechanisms.promise`) are for `Variance`, `WorstCase`, `TradeOff`, `Loss`, `Custom`,
+        `Workload` and `Quantile`. `Levels`:
         budgets that users choose from; their tables have common outputs, and a report tells little of the level.
     objective : Objective, optional
         What is wanted: `Variance` (default for numbers), `WorstCase`, `TradeOff`, `Guarantee`, `Error`, `Information`,

@@ -113,7 +113,7 @@ def placed_outputs(knots: np.ndarray, weights: np.ndarray, probabilities: np.nda
     knots, weights : (n,) ndarray
         Weights positive somewhere in each column.
     probabilities : (n, m) ndarray
-        Columns of positive numbers.
+        Columns of numbers that are not negative.
 
     Example
     -------
@@ -136,7 +136,8 @@ def _merged(probabilities: np.ndarray) -> np.ndarray:
     """Return the columns with those of equal shape added up: of the same heights between the same ratio."""
     least, spread = probabilities.min(0), np.ptp(probabilities, axis=0)
     heights = np.divide(probabilities - least, spread, out=np.zeros_like(probabilities), where=spread > 0)
-    shapes = np.round(np.vstack([heights, spread / least]), SHAPE_DIGITS)
+    ratio = np.divide(spread, least, out=np.full_like(least, np.inf), where=least > 0)  # some promises allow zeros
+    shapes = np.round(np.vstack([heights, ratio]), SHAPE_DIGITS)
     _, first, which = np.unique(shapes, axis=1, return_index=True, return_inverse=True)
     merged = np.zeros((len(probabilities), first.size))
     np.add.at(merged.T, which.ravel(), probabilities.T)

@@ -114,7 +114,7 @@ OBJECTIVES: Mapping[str, NamedObjective] = {
         "the least sum of errors of linear queries of the distribution",
         "workload:prefix",
         (Option("queries", Path, "prefix, ranges, moments, or a file of numbers, queries x values", "prefix"),),
-        ("--workload", "--omit-prior"),
+        ("--workload", "--privacy", "--omit-prior"),
     ),
     "quantile": NamedObjective(
         "questions.quantile:Quantile",
@@ -126,7 +126,7 @@ OBJECTIVES: Mapping[str, NamedObjective] = {
             Option("off", float, "by how much the prior's share below it may be off", 0.05),
             Option("within", str, "where it is expected, LO:HI, instead of off"),
         ),
-        ("--omit-prior",),
+        ("--privacy", "--omit-prior"),
     ),
     "share": NamedObjective(
         "questions.share:Share",

@@ -54,7 +54,7 @@ def reasons(privacy: str, objective: str, values: str, outputs: str) -> list[str
     asked, promise = OBJECTIVES[objective], PRIVACY[privacy]
     of_pairs, own = isinstance(promise, OfPairs), objective in (*VARIANCES, "squared")
     said = []
-    if privacy == "approximate" or (of_pairs and objective in ("workload", "quantile", "frequencies")):
+    if privacy == "approximate" or (of_pairs and objective == "frequencies"):
         said.append(f"promise pure.* privacy, got {promise}")
     if values == "labels":
         said += ["categories have no distance"] * (privacy in ("metric", "circle"))

@@ -22,7 +22,6 @@ from threadpoolctl import threadpool_limits
 from ....mechanisms.categorical.table import CategoricalTable
 from ....mechanisms.errors import InputError
 from ....mechanisms.promise import OfPairs, Pure
-from ....mechanisms.promise.members import written
 from ....mechanisms.spaces.places import Places
 from ....mechanisms.table.provenance import PERIOD, Provenance
 from ....mechanisms.units import squared, units_label
@@ -35,6 +34,7 @@ from ..cones import cone_of, spared_of
 from ..registry import Asker
 from .custom_table import as_mechanism, channel_program, on_outputs, ready_for_integers
 from .named import CIRCULAR, LOSSES, Losses, best_readings, known_or_read, losses_of
+from .promised import promise_facts, promise_notes
 
 TREES = "(pure, metric along a line, blocks, sensitive, by-value by the average)"
 """Privacies whose limits have no circle of pairs, as messages say."""
@@ -220,20 +220,14 @@ class Loss(Objective):
             "note: reports are biased: estimate inverts their law, and nobody should average them; --of reports reads "
             "each by itself"
         )
-        said = [f"note: {caution}"] if (caution := made.privacy.caution) else []
-        said += _merged(made.mechanism) if isinstance(made.prior, CategoricalPrior) else []
-        if isinstance(made.privacy, OfPairs) and (names := _names(made.prior)):
-            said += _shortened(made.privacy, made.certificate.problem.values, names)
-        return ([] if self.unbiased else [biased]) + said
+        said = _merged(made.mechanism) if isinstance(made.prior, CategoricalPrior) else []
+        return ([] if self.unbiased else [biased]) + promise_notes(made) + said
 
     def parameters(self) -> dict[str, Any]:
         return {"loss": self.name, "worst": self.worst, "biased": not self.unbiased}
 
     def facts(self, made: Any) -> dict[str, Any]:
-        promise = {} if isinstance(made.privacy, Pure) else {"promise": str(made.privacy), **made.privacy.numbers()}
-        if isinstance(made.privacy, OfPairs) and _names(made.prior):
-            limits = made.privacy.limits(made.certificate.problem.values)
-            promise["log_ratios"] = written(tuple(map(tuple, limits.tolist())))
+        promise = promise_facts(made)
         if isinstance(made.prior, Prior) and made.prior.period is not None:
             promise[PERIOD] = made.prior.period
         worth = {f"{self.which}_loss": made.value, "lower_bound": made.bound}
@@ -260,13 +254,6 @@ class Loss(Objective):
         return losses_of(self.loss, values, _outputs(problem), labels=labels, period=_period(problem))
 
 
-def _names(prior: Prior | CategoricalPrior) -> list[str]:
-    """What values are called where log-ratios are told; none of places, which are many, and whose ratios follow."""
-    if isinstance(prior, Prior):
-        return [f"{knot:g}" for knot in prior.knots]
-    return [] if isinstance(prior.categories, Places) else list(prior.categories.labels)
-
-
 def _merged(table: CategoricalTable) -> list[str]:
     """What there is to say of a table whose reports do not tell all categories apart."""
     rank, many = int(np.linalg.matrix_rank(table.probabilities)), len(table.categories)
@@ -275,18 +262,6 @@ def _merged(table: CategoricalTable) -> list[str]:
     return [
         f"note: reports tell {rank} kinds of the {many} categories apart, as is best for one report's loss, so that "
         "the share of each cannot be estimated: --objective minimax makes tables that tell all apart"
-    ]
-
-
-def _shortened(promise: OfPairs, values: np.ndarray, names: list[str]) -> list[str]:
-    """What there is to say of log-ratios that promise more than they say."""
-    pairs, i, k = promise.shortened(values)
-    if not pairs:
-        return []
-    said, closed = promise.said(values)[i, k], promise.limits(values)[i, k]
-    return [
-        f"note: {pairs} log-ratios promise more than they say, as paths by way of other values are shorter: that of "
-        f"{names[i]} and {names[k]} is at most {closed:g}, not {said:g}; --json has all, as log_ratios"
     ]
 
 

@@ -103,7 +103,9 @@ class Cdf(Question):
         with threadpool_limits(1, user_api="blas"):  # as in `Variance`
             program = self.program(problem, problem.inner_ratio)
             found = solve_lengths(program, tolerance=problem.tolerance, progress=progress)
-        return Solution(self.made(problem, found.solution), found.multipliers, Status.LOCAL)
+        return Solution(
+            self.made(problem, found.solution), found.multipliers, Status.LOCAL, solver="shortest-intervals"
+        )
 
     def parameters(self) -> dict[str, Any]:
         return {"mean_weight": self.mean, "largest": self.largest, "by": self.by, "cuts": self.cuts}

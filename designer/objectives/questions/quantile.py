@@ -29,6 +29,7 @@ from ....mechanisms.units import squared, units_label
 from ....solvers.frequency.workload import sampling_error
 from ...priors.prior import Prior
 from ..base import Problem
+from ..losses.promised import promise_facts
 from ..registry import Asker
 from .workload import Workload, WorkloadEvidence
 
@@ -151,6 +152,7 @@ class Quantile(Workload):
     def facts(self, made: Any) -> dict[str, Any]:
         places = made.evidence.thresholds
         return {
+            **promise_facts(made),
             "quantile_error": math.sqrt(made.value),
             "quantile_error_at_least": math.sqrt(made.bound),
             "lower_bound": made.bound,

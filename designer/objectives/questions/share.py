@@ -89,7 +89,7 @@ class Share(Question):
     def solve(self, problem: Problem, progress: Told = None) -> Solution:
         yes, ratio = problem.prior.knots > self.above, problem.inner_ratio
         columns = np.where(np.column_stack([~yes, yes]), ratio, 1.0) / (1 + ratio)
-        return Solution(self.made(problem, columns), {}, Status.OPTIMAL)
+        return Solution(self.made(problem, columns), {}, Status.OPTIMAL, solver="closed-form")
 
     def parameters(self) -> dict[str, Any]:
         return {"above": self.above}

@@ -12,16 +12,22 @@ from threadpoolctl import threadpool_limits
 
 from ....mechanisms.categorical.table import CategoricalTable
 from ....mechanisms.errors import InputError
+from ....mechanisms.promise import OfPairs, Pure
 from ....mechanisms.spaces.places import Places
 from ....mechanisms.statistics import Outputs, Supports, unread
 from ....mechanisms.table.provenance import Provenance
 from ....mechanisms.table.table import TabulatedMechanism
+from ....solvers.frequency.cone_bound import certified_cone_bound
+from ....solvers.frequency.cone_workload import solve_cone_workload
 from ....solvers.frequency.workload import certified_workload_bound, sampling_error, solve_workload, workload_cost
 from ...priors.categorical import CategoricalPrior
 from ...priors.prior import Prior
 from ..base import Objective, Problem, Solution, Told
+from ..cones import cone_of, spared_of
 from ..information_solution import LEAST_DISTANCE, placed_outputs
+from ..losses.custom_table import ready_for_integers
 from ..losses.named import known_or_read
+from ..losses.promised import promise_facts, promise_notes
 from ..registry import Asker
 from .queries import NAMES, queries_of
 
@@ -85,6 +91,7 @@ class Workload(Objective):
     takes = (Prior, CategoricalPrior)
     of_two_columns = True
     tolerance = 1e-2  # sums of many errors; priors are not known better
+    promises = (Pure, OfPairs)
 
     @classmethod
     def of_options(cls, options: Mapping[str, Any], asker: Asker) -> Workload:
@@ -111,6 +118,8 @@ class Workload(Objective):
 
     def solve(self, problem: Problem, progress: Told = None) -> Solution:
         weights, tolerance = problem.solved.weights, problem.tolerance
+        if isinstance(problem.privacy, OfPairs):
+            return self._of_pairs(problem, progress)
         with threadpool_limits(1, user_api="blas"):  # as in `Variance`
             found = solve_workload(
                 weights,
@@ -120,8 +129,7 @@ class Workload(Objective):
                 max_columns=MAX_COLUMNS,
                 progress=progress,
             )
-        origin = Provenance("optimal", {"unbiased": False, "workload": self.name, "tolerance": tolerance})
-        made = _mechanism(problem, found.solution, origin)
+        made = _mechanism(problem, found.solution, self._origin(tolerance))
         return Solution(made, found.multipliers, found.status, solver=found.solver)
 
     def value(self, mechanism: Any, problem: Problem) -> float:
@@ -134,10 +142,11 @@ class Workload(Objective):
                 raise unread(statistic)
 
     def bound(self, problem: Problem, multipliers: Mapping[str, Any]) -> float:
+        weights, queries, certificate = problem.solved.weights, self._queries(problem), multipliers["certificate"]
         with threadpool_limits(1, user_api="blas"):
-            return certified_workload_bound(
-                problem.solved.weights, problem.ratio, self._queries(problem), multipliers["certificate"]
-            )
+            if isinstance(problem.privacy, OfPairs):
+                return certified_cone_bound(cone_of(problem), weights, queries, certificate)
+            return certified_workload_bound(weights, problem.ratio, queries, certificate)
 
     def evidence(self, problem: Problem, mechanism: Any, solution: Solution) -> WorkloadEvidence:
         queries = self._queries(problem)
@@ -152,11 +161,29 @@ class Workload(Objective):
     def facts(self, made: Any) -> dict[str, Any]:
         found = made.evidence
         return {
+            **promise_facts(made),
             "queries": found.queries,
             "workload_error": made.value,
             "lower_bound": made.bound,
             "sampling_error": found.sampling,
         }
+
+    def notes(self, made: Any) -> list[str]:
+        return promise_notes(made)
+
+    def _of_pairs(self, problem: Problem, progress: Told) -> Solution:
+        """Return the table whose columns are of the cone of a promise of pairs."""
+        cone, tolerance = cone_of(problem, spared_of(problem.privacy)), problem.tolerance
+        with threadpool_limits(1, user_api="blas"):
+            found = solve_cone_workload(
+                cone, problem.solved.weights, self._queries(problem), tolerance=tolerance, progress=progress
+            )
+        matrix = ready_for_integers(found.solution, cone, problem, unbiased=False)
+        made = _mechanism(problem, matrix, self._origin(tolerance))
+        return Solution(made, found.multipliers, found.status, solver=found.solver)
+
+    def _origin(self, tolerance: float) -> Provenance:
+        return Provenance("optimal", {"unbiased": False, "workload": self.name, "tolerance": tolerance})
 
     def _queries(self, problem: Problem) -> np.ndarray:
         if isinstance(problem.prior, CategoricalPrior):
@@ -175,11 +202,17 @@ def _mechanism(
         if isinstance(named, Places):
             outputs = _places_of_outputs(named, problem.solved.weights, probabilities)
         return CategoricalTable.from_probabilities(
-            named, probabilities, problem.epsilon, provenance=origin, outputs=outputs
+            named, probabilities, problem.epsilon, provenance=origin, outputs=outputs, promise=problem.privacy
         )
     places, columns = placed_outputs(prior.knots, problem.solved.weights, probabilities)
     return TabulatedMechanism.from_points(
-        prior.knots, places, columns, problem.epsilon, provenance=origin, units=prior.units
+        prior.knots,
+        places,
+        columns,
+        problem.epsilon,
+        provenance=origin,
+        units=prior.units,
+        promise=problem.privacy,
     )
 
 

@@ -50,6 +50,9 @@ OF_LEAKAGE = Taken(
 """What values of options may be told beside."""
 
 NOISES = ("gaussian", "geometric")
+
+QUERIES = ("workload", "quantile")
+"""Objectives that are questions, and no loss of one report, under whatever privacy."""
 """Values of --method that keep no pure budget; as of `ADDITIVE`."""
 
 FORMS = ("auto", "table", "floor")
@@ -317,7 +320,8 @@ class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOp
         if self.of_places and asked.name == "workload":
             self.refuse("for a --loss of places", "--loss", "--biased", "--outputs")
             return asked
-        if not self.of_one_report:
+        of_a_loss = self.loss is not None or self.biased or self.circle is not None or self.outputs_text is not None
+        if not self.of_one_report or (asked.name in QUERIES and not of_a_loss and not self.of_places):
             return asked
         worst = asked.told.get("worst", 1.0)
         mixed = worst / (worst + asked.told.get("expected", 1.0 - worst))

@@ -30,4 +30,4 @@ docs:
 
 # what a release consists of, from the last commit, into a new or empty folder
 release folder="dist":
-    .ci/release {{python}} {{folder}}
+    .ci/packaging/release {{python}} {{folder}}

@@ -9,7 +9,9 @@ import importlib
 import inspect
 import re
 import sys
+from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent / "site"))
 from check_site import LAYERS, ROOMS
 
 PACKAGES = ("optldp", *(f"optldp.{package}" for package in LAYERS + ROOMS))

@@ -1,6 +1,6 @@
 """Each engine counts each kind of reports, beside the best query that it is asked by hand, all in one run.
 
-    .ci/engines .venv/bin/python --only duckdb    # installs what is missing: pyspark, psycopg, Java, PostgreSQL
+    .ci/others/engines .venv/bin/python --only duckdb    # installs what is missing: pyspark, psycopg, Java, PostgreSQL
     python benchmarks/engine_kinds.py --rows 1000000 --write docs/how-to/engines.md
 
 Of ROWS reports each, of bits a tenth, the same for all engines. SQL engines are asked what `count-sql` prints; frames
@@ -332,7 +332,7 @@ def dask(folder: Path) -> Iterator[tuple[str, dict[str, Ways]]]:
 
 @contextmanager
 def postgres(folder: Path) -> Iterator[tuple[str, dict[str, Ways]]]:
-    import psycopg  # pyright: ignore[reportMissingImports] -- `.ci/engines` installs it
+    import psycopg  # pyright: ignore[reportMissingImports] -- `.ci/others/engines` installs it
 
     with server(folder / "postgres") as socket, psycopg.connect(host=socket, user="postgres") as connection:
         (told,) = connection.execute("SELECT version()").fetchone() or ("",)

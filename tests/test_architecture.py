@@ -24,7 +24,7 @@ def house():
         sys.path.remove(str(CI))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_name_of_a_layer_is_an_arrow_to_the_room_where_it_lives(house):
     """`from ...mechanisms import Sampler` asks the client's room; commands are loaded by their names."""
     drawn, _ = house

@@ -191,12 +191,13 @@ def test_every_command_shown_has_the_options_it_is_shown_with(page):
 
 @pytest.fixture(scope="module")
 def site_hooks():
-    """The module that makes the reference, loaded as mkdocs loads it."""
-    sys.path.insert(0, str(ROOT / ".ci"))
+    """The module that makes the reference, loaded as mkdocs loads it; checks of docstrings stand one folder above."""
+    sys.path[:0] = folders = [str(ROOT / ".ci" / "site"), str(ROOT / ".ci")]
     try:
         yield importlib.import_module("site_hooks")
     finally:
-        sys.path.remove(str(ROOT / ".ci"))
+        for folder in folders:
+            sys.path.remove(folder)
 
 
 def test_every_name_of_every_package_has_a_page_of_its_own_and_a_row_of_a_table(site_hooks):
@@ -320,11 +321,11 @@ def test_no_code_is_wider_than_its_box(page):
 
 @pytest.fixture(scope="module")
 def site_formulas():
-    sys.path.insert(0, str(ROOT / ".ci"))
+    sys.path.insert(0, str(ROOT / ".ci" / "site"))
     try:
         yield importlib.import_module("site_formulas")
     finally:
-        sys.path.remove(str(ROOT / ".ci"))
+        sys.path.remove(str(ROOT / ".ci" / "site"))
 
 
 def test_marked_formulas_become_mathml_and_the_rest_of_a_page_stays(site_formulas):

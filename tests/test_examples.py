@@ -40,7 +40,7 @@ def test_the_first_example_prints_what_its_page_shows_and_its_intervals_hold(tmp
     assert abs(int(held) - 190) <= 3 * (200 * 0.95 * 0.05) ** 0.5
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_models_keep_more_of_unbiased_labels_though_these_are_noisier():
     """What Badanidiyuru et al. found: seeded, and the least of several repetitions would do."""
     arguments = ["--epsilon", "2", "--repeat", "10"]

@@ -13,11 +13,11 @@ NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
 
 @pytest.fixture(scope="module")
 def site_notebooks():
-    sys.path.insert(0, str(ROOT / ".ci"))
+    sys.path.insert(0, str(ROOT / ".ci" / "site"))
     try:
         yield importlib.import_module("site_notebooks")
     finally:
-        sys.path.remove(str(ROOT / ".ci"))
+        sys.path.remove(str(ROOT / ".ci" / "site"))
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -18,11 +18,11 @@ SEED = 5
 @pytest.fixture(scope="module")
 def suite():
     """The suite's modules, loaded as its program loads them."""
-    sys.path.insert(0, str(ROOT / ".ci"))
+    sys.path.insert(0, str(ROOT / ".ci" / "fuzz"))
     try:
         yield importlib.import_module("regression")
     finally:
-        sys.path.remove(str(ROOT / ".ci"))
+        sys.path.remove(str(ROOT / ".ci" / "fuzz"))
 
 
 def verdicts(suite, cases=CASES):
@@ -85,7 +85,7 @@ def test_a_traceback_is_a_failure_and_shows_where(suite, monkeypatch):
 @pytest.mark.slow
 def test_the_program_ends_in_time_and_repeats_a_case(tmp_path):
     """Exit code 0 and a seed to run it again with."""
-    program = [sys.executable, str(ROOT / ".ci" / "regression.py")]
+    program = [sys.executable, str(ROOT / ".ci" / "fuzz" / "regression.py")]
     first = subprocess.run([*program, "--seconds", "2", "--seed", "3"], capture_output=True, text=True, cwd=tmp_path)
     assert (first.returncode, first.stderr) == (0, "")
     assert "seed 3; a false alarm in at most 1e-05 of runs" in first.stdout

@@ -11,7 +11,7 @@ from typing import Any
 def spark_session(master: str, **options: str) -> Iterator[Any]:
     """Yield a session of a cluster, "local[2]" or "local-cluster[2,1,1024]", which logs nothing."""
     os.environ.update(PYSPARK_PYTHON=sys.executable, SPARK_LOCAL_IP="127.0.0.1")
-    from pyspark.sql import SparkSession  # pyright: ignore[reportMissingImports] -- `.ci/engines` installs it
+    from pyspark.sql import SparkSession  # pyright: ignore[reportMissingImports] -- `.ci/others/engines` installs it
 
     chosen = {
         "spark.driver.host": "127.0.0.1",

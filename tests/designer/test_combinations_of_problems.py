@@ -89,8 +89,6 @@ def made_of(privacy: str, objective: str, values: str, outputs: str, *, general:
 
 REFUSED = [row for row in ROWS if reasons(*row)]
 WORKING = [row for row in ROWS if not reasons(*row)]
-SECONDS = {privacy: pytest.mark.slow if privacy == "pure" else pytest.mark.nightly for privacy in PRIVACY}
-"""How a case with few outputs is marked: each takes some ten seconds."""
 
 
 def test_the_table_has_both_kinds_and_every_piece_works_somewhere() -> None:
@@ -109,10 +107,13 @@ def test_what_does_not_go_together_is_refused_and_the_pieces_are_named(row: tupl
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "row",
-    [pytest.param(row, marks=SECONDS[row[0]] if row[3] == "few" else (), id="-".join(row)) for row in WORKING],
+    [pytest.param(row, marks=pytest.mark.nightly if row[3] == "few" else (), id="-".join(row)) for row in WORKING],
 )
 def test_what_works_is_private_and_agrees_with_the_general_solver(row: tuple[str, str, str, str]) -> None:
-    """A value and a bound of one solver are on either side of the other's, but for few outputs, whose value is open."""
+    """A value and a bound of one solver are on either side of the other's, but for few outputs, whose value is open.
+
+    Few outputs take some ten seconds each; by day `objectives/test_at_most.py` has their promise and bound.
+    """
     made = made_of(*row, general=False)
     assert made.certificate.check().bound == made.bound <= made.value
     if row[2] == "numbers":

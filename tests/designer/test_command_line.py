@@ -204,8 +204,13 @@ class TestStreams:
             for row in printed["rows"]:
                 assert list(row) == ROW_KEYS.split()
 
-    @pytest.mark.slow
-    @pytest.mark.parametrize("asked", [*COMMANDS, *SOLVED], ids=str)
+    @pytest.mark.parametrize(
+        "asked",
+        [
+            *[pytest.param(of, marks=pytest.mark.nightly, id=str(of)) for of in (*COMMANDS, *SOLVED[:-1])],
+            pytest.param(SOLVED[-1], marks=pytest.mark.slow, id="aaa"),
+        ],
+    )
     def test_json_is_all_that_a_process_of_its_own_prints(self, asked):
         """What a library in C prints, or another process that a command starts, is on its stdout, too."""
         words = arguments(asked) if isinstance(asked, str) else [*ASKED["design"], *asked]
@@ -313,7 +318,7 @@ class TestCompletion:
         assert self.ask("zsh", line) == ["_files"]
         assert self.ask("fish", line, _TYPER_COMPLETE_FISH_ACTION="get-args") in ([], [""])
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_the_script_that_is_printed_does_so_in_bash(self):
         """Sourced as it is, and asked as readline asks it."""
         program = Path(sys.executable).with_name("optldp")

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.estimators import Interval
 from optldp.estimators.intervals import (
@@ -19,7 +19,7 @@ from optldp.mechanisms import InputError
 from scipy import stats
 
 
-@pytest.mark.slow
+@settings(max_examples=15)
 @given(st.lists(st.tuples(st.floats(-100, 100), st.integers(1, 9)), min_size=2, max_size=20))
 def test_counted_values_have_the_moments_of_listed_ones(pairs):
     values, counts = (np.array(column) for column in zip(*pairs, strict=True))

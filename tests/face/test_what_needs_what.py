@@ -125,11 +125,11 @@ print("done")
 
 
 def test_each_extra_that_users_install_has_a_command_that_runs_every_night():
-    """`.ci/extras` runs it where nothing else is installed; the others are for those who work on optldp."""
+    """`.ci/packaging/extras` runs it where nothing else is installed; the others are for those who work on optldp."""
     root = Path(__file__).parents[2]
     extras = set(tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"])
-    script = (root / ".ci" / "extras").read_text()
+    script = (root / ".ci" / "packaging" / "extras").read_text()
     tried = re.findall(r"^extras=\((.*)\)$", script, re.MULTILINE)[0].split()
     assert set(tried) == extras - {"docs", "test", "rivals", "mutation", "release", "dev"}
     assert all(f"    {extra})" in script for extra in tried)
-    assert ".ci/extras" in (root / ".github" / "workflows" / "nightly.yml").read_text()
+    assert ".ci/packaging/extras" in (root / ".github" / "workflows" / "nightly.yml").read_text()

@@ -1,4 +1,4 @@
-"""`optldp adopt`: reports that other packages' clients drew, kept by `.ci/others_reports.py`, through the commands."""
+"""`optldp adopt`: reports that others' clients drew, kept by `.ci/others/others_reports.py`, through the commands."""
 
 import csv
 import json

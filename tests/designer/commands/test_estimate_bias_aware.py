@@ -57,7 +57,7 @@ def test_text_says_what_is_noise_and_what_is_trust(optldp):
     assert f"the error is at most {expected.rmse:.4g}, before {expected.rmse_before:.4g}" in shown
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_reports_count_as_is_written_and_drawn(optldp):
     assert optldp(*ASKED, *TRUSTED, "--out", "as.csv", "--plot", "as.svg").exit_code == 0
     part = library(trust=2.0).parts[0]

@@ -101,12 +101,14 @@ def is_so(done: Result, said: str, words: object) -> None:
 
 QUICK = ("show", "verify --exact", "count-sql", "perturb --as index", "perturb --secret", "estimate --counts")
 FILES = cells("Commands that take a file")
+DRAWN = pytest.mark.nightly
+"""Pictures of every kind; by day tests/conformance draws them without the command."""
 
 
 @pytest.mark.parametrize(
     "command",
     [
-        pytest.param(name, marks=() if name in QUICK else pytest.mark.slow)
+        pytest.param(name, marks=() if name in QUICK else DRAWN if "--plot" in name else pytest.mark.slow)
         for name in dict.fromkeys(name for name, _ in FILES)
     ],
 )

@@ -31,7 +31,7 @@ def test_a_correlation_is_designed_perturbed_and_estimated(optldp, survey):
     assert json.loads(optldp("show", "two.json", "--json").stdout)["features"] == ["psi"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_plan_says_how_many_people_an_error_takes(optldp, survey):
     told = json.loads(optldp("plan", *ASKED, "--error", 0.05, "--json").stdout)
     assert told["people"] == pytest.approx(told["variance_times_n"] / 0.05**2, abs=1)
@@ -51,7 +51,7 @@ def test_slopes_are_a_list_of_coefficients(optldp, survey):
     assert slope["low"] < 2 < slope["high"]  # .5 times 12 / 3
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_one_feature_is_compared_with_a_split_budget(optldp, survey):
     asked = ("compare", "survey.csv", *ASKED[1:-1], "--error", 0.05, "--public")
     rows = {row["method"]: row for row in json.loads(optldp(*asked, "--json").stdout)["rows"]}

@@ -100,7 +100,7 @@ def estimated(optldp, *words):
     return json.loads(done.stdout)["periods"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_rows_tell_all_periods_together(optldp, way):
     told = collected(optldp, "--changes", 1, "--answers", "at-end", "--way", "rows")
     assert (told["way"], told["reports"], told["life_epsilon"]) == ("rows", 1, 2.0)

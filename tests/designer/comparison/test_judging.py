@@ -50,7 +50,7 @@ def test_the_best_is_the_design_for_the_criterion():
         assert told.relative_gap == designed.gap
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_method_is_judged_by_its_own_table():
     table = design(PRIOR, 1.0, method="square-wave", exact=False).mechanism
     rows = {(row.objective, row.method): row for row in result().judged if row.epsilon == 1.0}

@@ -122,7 +122,7 @@ class TestFailures:
         assert table.failures[0].expected_variance is None
         assert all(row.expected_variance > 0 for row in table.rows if row not in table.failures)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_without_an_optimum_every_method_of_the_case_fails_and_no_other_case(self, monkeypatch, table):
         real = judging.solve_methods
 

@@ -59,7 +59,7 @@ def file(tmp_path) -> Path:
     return path
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(st.lists(st.lists(ROWS, max_size=3), max_size=3))
 @settings(max_examples=30)
 def test_rows_come_back_as_they_were_to_the_last_bit(batches):

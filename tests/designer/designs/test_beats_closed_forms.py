@@ -87,7 +87,7 @@ def test_the_least_trace_of_the_inverse_information(epsilon, criterion):
         assert best <= table_trace(family(KNOTS, epsilon).probabilities, prior, criterion) * (1 + 1e-5), name
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("epsilon", [0.25, 0.5, 1.0, 2.0, 4.0])
 def test_the_papers_budgets_with_a_lead(epsilon):
     """Strictly better than all closed forms for a bell of values, the harder the larger the budget."""

@@ -92,7 +92,7 @@ def test_it_judges_the_expected_variance_on_the_priors_knots_alone():
 
 
 class TestKnotChoice:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize(("epsilon", "gap"), [(0.5, 1e-3), (1.0, 1e-3), (4.0, 1e-2)])
     @pytest.mark.parametrize("name", PRIORS)
     def test_it_reaches_the_gap_in_few_designs_with_few_knots_too_many(self, name, epsilon, gap):
@@ -138,7 +138,7 @@ class TestKnotChoice:
         assert [one.knots for one in found.evidence.tried] == [21, 30]
         assert found.evidence.last.total_gap > 1e-4
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_gap_that_falls_unevenly_does_not_send_it_to_the_end(self):
         """Four values between knots: more knots may even widen the gap."""
         found = design(KnotChoice(lambda n: Prior.from_data(VALUES[:4], knots=n, domain=(0, 1)), gap=2e-3), 2.0)

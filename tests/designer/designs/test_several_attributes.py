@@ -114,7 +114,7 @@ class TestChoice:
                 one, two = (design(prior, e, tolerance=1e-4).expected_variance for e in (2 * share, share))
                 assert predicted_variance(one, spread, 0.1) < predicted_variance(two, spread, 0.2)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_the_rule_of_thumb_is_that_of_the_paper(self):
         """max(1, min(d, floor(epsilon / 2.5)))."""
         for d in (1, 2, 5):

@@ -44,7 +44,7 @@ def test_two_rounds_are_twice_as_good_as_one_and_their_intervals_hold():
     assert np.mean([(two.low < SLOPES) & (two.high > SLOPES) for _, two in runs]) > 0.9
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_two_rounds_of_few_people_do_not_pay():
     found = two_rounds("y", {"x": (0, 20), "y": (0, 80)}, 1.0)
     assert found.pay(10**6)

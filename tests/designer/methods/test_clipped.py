@@ -95,7 +95,7 @@ def test_a_density_that_differs_by_row_is_spread_with_its_rows():
         np.testing.assert_allclose(made.knot_variances, inner.knot_variances[[0, 1, 2, 2, 2]])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_comparisons_build_closed_forms_anew_for_the_error_whatever_decides():
     few, objective = PRIOR.coarsened(KNOTS[::2]), Error(20_000, FactorAmbiguity(2.0))
     rows = compare(few, [1.0], methods=["optimal", "duchi"], objectives=[objective])

@@ -65,7 +65,7 @@ def test_on_time_one_report_tells_what_stays_and_rows_of_changes_gain_at_larger_
     assert best.error(asked.of) < 0.98 * panel.error(asked.of)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_tree_errs_less_than_any_way_of_the_finding_on_time():
     """Its cells of section 3 at T = 52, one change: panels 222 and 60, for the change 446."""
     found = [plan_over_time(PRIOR, epsilon, 1, Repeated(52, 1))[0] for epsilon in (1.0, 2.0)]

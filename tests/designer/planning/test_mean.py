@@ -209,7 +209,7 @@ class TestEpsilon:
         assert plan.epsilon == pytest.approx(1e-6, rel=1e-9)
         assert plan.least_epsilon == 0.0
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_progress_tells_every_trial_and_they_are_few(self):
         told = []
         plan = plan_epsilon(PRIOR, 10_000, 0.3, progress=lambda *event: told.append(event))

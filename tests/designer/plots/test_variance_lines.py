@@ -97,7 +97,7 @@ def test_every_method_is_named_at_the_end_of_its_line_from_the_top_down(rows):
     assert named == sorted(named, key=lambda name: -min(last[name], tall))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("relative", "size"), [(False, (7.2, 4.4)), (True, (7.2, 4.4)), (True, (4.6, 4.0))])
 def test_all_methods_can_be_read(rows, relative, size):
     axes = plots.variance(rows, relative=relative, units="EUR", ax=new_axes(*size))

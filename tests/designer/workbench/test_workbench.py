@@ -108,7 +108,8 @@ def numbers(found):
 @pytest.mark.parametrize(
     ("of", "from_file"),
     [
-        *[("mean", False), ("mean", True), ("distribution", False), ("median", True)],
+        *[("mean", False), ("mean", True), ("distribution", False)],
+        pytest.param("median", True, marks=pytest.mark.nightly),
         *[("categories", False), ("categories", True)],
     ],
 )

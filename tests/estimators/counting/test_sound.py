@@ -196,7 +196,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("options", [*OPTIONS, {"keep_first": True}, {"raw": True}], ids=str)
 @pytest.mark.parametrize("name", CHANGES)
 def test_faults_of_matched_services_are_told_in_the_same_words(tmp_path, name, options):

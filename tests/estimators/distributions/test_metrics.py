@@ -98,7 +98,7 @@ def test_errors_scale_with_the_units(case, scale, shift):
         assert metric(moved, found, true) == pytest.approx(factor * metric(points, found, true), rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(pairs())
 def test_the_variance_error_is_that_of_the_moments(case):
     points, found, true = case

@@ -59,7 +59,7 @@ def test_the_likelihood_is_that_of_pooled_reports_divided_by_their_worth():
     assert found.loglik(found.mix(even)) == pytest.approx(whole.loglik(whole.mix(even)) / worth)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_week_that_is_sent_four_times_says_what_it_says_once():
     rng = np.random.default_rng(6)
     first = outputs_of(rng.beta(2, 5, 2_000), rng)

@@ -65,7 +65,7 @@ def test_a_fake_law_off_the_middle_is_allowed_for(unary):
     assert key_mean_variance(made, 0.3) == pytest.approx(total, rel=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("unary", [True, False])
 def test_the_choice_is_the_best_of_many(unary):
     """Against a finer set of splits, which it may miss by a percent; the budget is spent."""

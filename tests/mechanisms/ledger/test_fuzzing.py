@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-PROGRAM = Path(__file__).parents[3] / ".ci" / "fuzz_ledgers.py"
+PROGRAM = Path(__file__).parents[3] / ".ci" / "fuzz" / "fuzz_ledgers.py"
 
 
 @pytest.mark.nightly

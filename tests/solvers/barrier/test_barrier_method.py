@@ -98,7 +98,7 @@ def test_knots_of_no_weight_are_left_out_and_cost_nothing():
     assert best.value == pytest.approx(program.objective(*best.solution))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_it_is_the_optimum_of_the_other_path(random_program, monkeypatch):
     """Two methods that share nothing but the program and the pricing."""
     for seed in range(12):

@@ -239,7 +239,7 @@ def test_a_wide_set_on_coarse_knots_has_a_bias_of_two_levels_in_turns():
     assert b[0] - b[1] == pytest.approx(0.25, abs=0.01)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
 def test_a_hundred_knots_are_solved(epsilon):
     knots = np.linspace(-1, 1, 101)

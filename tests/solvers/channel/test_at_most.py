@@ -18,7 +18,7 @@ def few(n, epsilon, most, share=0.0):
     return solve_at_most(pure(n, epsilon), even, x, most, share=share), free
 
 
-@pytest.mark.parametrize("share", [0.0, pytest.param(1.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("share", [0.0, pytest.param(1.0, marks=pytest.mark.nightly)])
 def test_one_output_more_is_never_worse_and_the_bound_is_that_of_free_ones(share):
     """From two, whose error is that of Duchi's ends, to four."""
     worth = []

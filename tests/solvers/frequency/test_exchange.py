@@ -91,7 +91,7 @@ def test_what_is_kept_up_to_date_is_what_the_patterns_say():
     np.testing.assert_allclose(table.squared, inverse @ importance @ inverse, rtol=1e-8, atol=1e-10)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("size", "marked", "epsilon"), [(8, 2, 1.0), (9, 3, 0.7), (6, 1, 3.0)])
 def test_sweeps_end_in_subset_selection_for_a_uniform_prior(size, marked, epsilon):
     """From random sets and wrong multipliers: all sets have Ye and Barg's size, rows sum to one, the error theirs."""

@@ -57,7 +57,7 @@ def test_exchanges_agree_with_all_patterns(monkeypatch, kind, size, epsilon):
     np.testing.assert_allclose(found.solution.sum(1), 1, atol=1e-13)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", PRIORS)
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.0])
 def test_exchanges_agree_with_column_generation(kind, epsilon):
@@ -101,7 +101,7 @@ def test_more_patterns_come_where_the_first_leave_a_gap():
     assert tight.error < loose.error
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_same_prior_gives_the_same_table():
     """To the last bit."""
     prior = prior_of("classes", 25, np.random.default_rng(5))
@@ -128,7 +128,7 @@ def test_a_sweep_that_fails_leaves_what_was_found_before(monkeypatch):
     assert table.error == program.error(program.patterns(table.marks) * table.weights)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_hundred_and_twenty_eight_categories_close():
     """Zipf and uniform, one unit of budget: gaps of a thousandth, which column generation took minutes for."""
     for prior in (1 / np.arange(1, 129), np.ones(128)):
@@ -137,7 +137,7 @@ def test_a_hundred_and_twenty_eight_categories_close():
         assert found.solution.shape[1] <= 4000
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("size", "seed"), [(112, 0), *((128, seed) for seed in range(5))])
 def test_prefix_sums_of_many_categories_are_nearly_closed_whatever_the_seed(monkeypatch, size, seed):
     """Errors of sums of neighbours: from flat families exchanges stuck 3 to 33% above the bound, by the seed."""

@@ -71,7 +71,7 @@ def test_subset_selection_lies_between_error_and_bound_of_many_categories(epsilo
     assert found.gap < 1e-3
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_relaxation_and_ascents_agree_with_enumeration(monkeypatch):
     """The same ten categories both ways: neither the error nor the bound of the one crosses the other's."""
     prior = 1 / np.arange(1, 11)
@@ -88,7 +88,7 @@ def test_relaxation_and_ascents_agree_with_enumeration(monkeypatch):
         assert relaxed.bound == pytest.approx(exact.bound, rel=0.02)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_group_terms_close_what_pairs_leave_open():
     """Without terms the relaxation of GRR's territory proves nothing; with them it closes."""
     prior = 1 / np.arange(1, 25)

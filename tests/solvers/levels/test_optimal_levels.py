@@ -112,7 +112,7 @@ def test_a_tolerance_that_is_none_is_refused():
         solve_levels(random_levels(0), tolerance=0)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_ten_levels_on_thirty_three_knots_come_within_a_thousandth():
     """Budgets 0.1 to 1, whose outputs reach 33 half-widths, tied tightly and loosely."""
     knots, ratios = np.linspace(-1, 1, 33), np.exp(np.linspace(0.1, 1, 10))

@@ -108,7 +108,7 @@ def test_iteration_ends_by_itself_with_the_best_place(seed):
     assert all(np.isfinite(place.gradient).all() for place in path)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["piecewise", "laplace"])
 def test_a_thousand_components_take_as_few_steps_as_ten(name):

@@ -98,7 +98,7 @@ def test_random_knots_priors_and_budgets_are_solved(random_program, seed, share)
     assert checked(MinimaxProgram(drawn.knots, drawn.weights, drawn.ratio, share)).status is Status.OPTIMAL
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=10, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_mirroring_the_knots_changes_nothing(random_program, seed):
@@ -115,7 +115,7 @@ def test_for_two_knots_randomised_response_is_optimal(epsilon):
     assert best.value == pytest.approx(1 / np.tanh(epsilon / 2) ** 2 - 1, rel=2e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_more_budget_never_hurts_and_more_knots_never_help():
     budgets = [checked(plain(epsilon)).value for epsilon in np.geomspace(0.05, 8, 10)]
     assert np.all(np.diff(budgets) < 0)

@@ -29,7 +29,7 @@ def ptt_floor(epsilon: float, second_moment: float) -> PieceFloor:
     return PieceFloor([-k - a], [k + a], [1 - 1 / k])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", WEIGHTS)
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 @pytest.mark.parametrize("worst", [False, True])

@@ -124,7 +124,7 @@ def test_for_two_knots_randomised_response_is_optimal(share, epsilon):
     assert best.value == pytest.approx(1 / np.tanh(epsilon / 2) ** 2 - 1, rel=1e-6 if epsilon < 5 else 1e-4)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_mirroring_the_prior_mirrors_the_optimum(random_program, seed):
@@ -152,7 +152,7 @@ def test_more_budget_never_hurts(name):
     assert np.all(np.diff(objectives) < 0)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_knowing_which_of_two_priors_holds_is_worth_something(random_program, seed):

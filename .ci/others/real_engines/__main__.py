@@ -1,7 +1,7 @@
 """Engines for real: the same counts from all, bit for bit, and reports that a killed worker's retry does not change.
 
-`.ci/engines PYTHON` installs what is missing and starts this; `--only spark` and so on choose. An engine that cannot be
-started is named, and fails the run.
+`.ci/others/engines PYTHON` installs what is missing and starts this; `--only spark` and so on choose. An engine that
+cannot be started is named, and fails the run.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Feed the reader mutated tables and bundles: it may refuse them in one line, or load what is private; nothing else.
 
-python .ci/fuzz_tables.py --seconds 30                       in every run
-python .ci/fuzz_tables.py --seconds 600 --files 1000000      at night: whichever comes first
+python .ci/fuzz/fuzz_tables.py --seconds 30                       in every run
+python .ci/fuzz/fuzz_tables.py --seconds 600 --files 1000000      at night: whichever comes first
 """
 
 import argparse
@@ -248,7 +248,7 @@ def mutant(files: list[bytes], rng: np.random.Generator) -> bytes:
 
 def auditor() -> Callable[[Any], object]:
     """The independent verifier in examples/."""
-    path = Path(__file__).parents[1] / "examples" / "verify_table.py"
+    path = Path(__file__).parents[2] / "examples" / "verify_table.py"
     names: dict[str, Any] = {"__name__": "verify_table"}
     exec(compile(path.read_text(), path.name, "exec"), names)
     return names["prove"]

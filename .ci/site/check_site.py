@@ -1,4 +1,4 @@
-"""Check a built site by itself: python .ci/check_site.py FOLDER.
+"""Check a built site by itself: python .ci/site/check_site.py FOLDER.
 
 Every link and every anchor inside the site leads somewhere, every picture, script and style is there, nothing is loaded
 from elsewhere, and every name that the four packages and rooms in them export has a page of its own in the reference.
@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 LOADS = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"), ("source", "src"), ("object", "data")}
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 LAYERS = ("mechanisms", "solvers", "estimators", "designer")
 STUBS = [stub.relative_to(ROOT).parent for layer in LAYERS for stub in sorted((ROOT / layer).glob("*/**/*.pyi"))]
 ROOMS = tuple(".".join(room.parts) for room in STUBS)

@@ -1,7 +1,7 @@
 """Change ledgers at random: they may refuse in one line, or answer as before; no budget ever comes back.
 
-python .ci/fuzz_ledgers.py --seconds 20                      in every run
-python .ci/fuzz_ledgers.py --seconds 600                     at night
+python .ci/fuzz/fuzz_ledgers.py --seconds 20                      in every run
+python .ci/fuzz/fuzz_ledgers.py --seconds 600                     at night
 """
 
 import argparse

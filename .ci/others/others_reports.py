@@ -1,7 +1,7 @@
 """Reports drawn by other packages' own clients, estimated by those packages and by optldp, side by side.
 
     pip install -e ".[rivals]" multi-freq-ldpy opendp
-    python .ci/others_reports.py [--users N] [--write tests/designer/commands/others_reports.json]
+    python .ci/others/others_reports.py [--users N] [--write tests/designer/commands/others_reports.json]
 
 Says for each package and law how far the package's own estimate of the same reports is from ours, in standard errors,
 and whether our intervals (99.9%, all at once) hold the truth; exit code 1 where they do not, or where estimates differ.

@@ -23,7 +23,7 @@ from typing import Any
 
 from markdown.extensions.toc import slugify
 
-FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference"
 API = re.compile(r"<!-- api (optldp[\w.]*): (.*?) -->", re.DOTALL)
 TOP, REST, ALL = "optldp", "the rest", "all"
 MORE = "More"

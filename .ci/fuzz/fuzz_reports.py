@@ -1,7 +1,7 @@
 """Feed `optldp estimate` mutated files of reports: it may estimate, or refuse in one line; nothing else.
 
-python .ci/fuzz_reports.py --seconds 20       in every run
-python .ci/fuzz_reports.py --seconds 3600     at night
+python .ci/fuzz/fuzz_reports.py --seconds 20       in every run
+python .ci/fuzz/fuzz_reports.py --seconds 3600     at night
 """
 
 import argparse

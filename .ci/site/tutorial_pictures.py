@@ -1,4 +1,4 @@
-"""Make the pictures of tutorials and studies anew: python .ci/tutorial_pictures.py [PAGE ...].
+"""Make the pictures of tutorials and studies anew: python .ci/site/tutorial_pictures.py [PAGE ...].
 
 It takes optldp[dev] in that Python. Each page is followed in an empty folder until it has drawn its pictures; what
 its commands draw is kept beside it in docs, in few colours.
@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from PIL import Image
 

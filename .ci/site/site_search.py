@@ -18,11 +18,11 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "examples" / "browser-client" / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "browser-client" / "tests"))
 
 from chromium import Chromium
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 QUESTIONS = Path(__file__).with_name("search.toml")
 
 FIELD = "document.querySelector('input.md-search__input')"

@@ -29,7 +29,7 @@ from site_formulas import with_formulas
 from site_notebooks import NOTEBOOKS, page_of
 from site_reference import addresses, object_pages, with_tables
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 LAYERS = ("mechanisms", "solvers", "estimators", "designer")
 ROOT_PAGES = {name: name.lower() for name in ("SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md")}
 LANGUAGES = {".py": "python", ".js": "js", ".html": "html", ".css": "css", ".toml": "toml", ".md": "markdown", "": ""}

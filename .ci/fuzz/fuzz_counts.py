@@ -1,7 +1,7 @@
 """Feed the reader mutated counts: it may refuse them in one line, or load what users can have reported; nothing else.
 
-python .ci/fuzz_counts.py --seconds 30                       in every run
-python .ci/fuzz_counts.py --seconds 600 --files 1000000      at night: whichever comes first
+python .ci/fuzz/fuzz_counts.py --seconds 30                       in every run
+python .ci/fuzz/fuzz_counts.py --seconds 600 --files 1000000      at night: whichever comes first
 """
 
 import io

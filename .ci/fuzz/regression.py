@@ -1,8 +1,8 @@
 """Draw from random mechanisms on hostile domains and compare with the laws that they state, while there is time.
 
-python .ci/regression.py --seconds 60                 in every run
-python .ci/regression.py --seconds 14400              at night
-python .ci/regression.py --seed 7 --case 123          one case again, as the line that reports a failure says
+python .ci/fuzz/regression.py --seconds 60                 in every run
+python .ci/fuzz/regression.py --seconds 14400              at night
+python .ci/fuzz/regression.py --seed 7 --case 123          one case again, as the line that reports a failure says
 
 A mechanism that cannot be made is refused in one line, and is no failure. The checks of case k share a level of
 1e-5 / (k (k + 1)), so a run of any length in which all is well fails with probability at most 1e-5.
@@ -57,7 +57,7 @@ def main() -> int:
         name, said = judged(seed, case)
         counts[said if said in counts else "failed"] += 1
         if said not in counts or options.case:
-            print(f"{name}: {said}\n  again: python .ci/regression.py --seed {seed} --case {case}", flush=True)
+            print(f"{name}: {said}\n  again: python .ci/fuzz/regression.py --seed {seed} --case {case}", flush=True)
     summary = ", ".join(f"{many} {what}" for what, many in counts.items())
     print(f"regression: {tried} cases, {summary}; seed {seed}; a false alarm in at most {FALSE_ALARM:g} of runs")
     return int(counts["failed"] > 0 or (counts["drawn"] == 0 and options.case is None))

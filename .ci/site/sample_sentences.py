@@ -17,7 +17,7 @@ from typing import Any
 
 from check_site import LAYERS, ROOMS
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 MADE = ("architecture.md", "sentences.md")
 """Made from the code, and the page of the verdicts."""

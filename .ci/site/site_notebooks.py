@@ -18,7 +18,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-NOTEBOOKS = Path(__file__).resolve().parents[1] / "examples" / "notebooks"
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "examples" / "notebooks"
 
 
 def cells_of(path: Path) -> list[tuple[str, str]]:

@@ -11,15 +11,16 @@ import numpy as np
 from ...mechanisms.errors import InputError
 from ..affine_pairs.intervals import AffinePairs
 from ..assumptions.base import NOTHING
-from ..estimate import Estimate, NumberEstimate
-from ..intervals import CONFIDENCE, Interval, check_confidence, each_of
+from ..estimate import NumberEstimate
+from ..intervals import CONFIDENCE
 from ..methods import Target
+from .numbers_of_groups import NumbersOfGroups
 from .shares import counted, share_above
 from .tally import GroupedTallies
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupShares(Estimate):
+class GroupShares(NumbersOfGroups):
     """The shares above a value in G groups, a row each.
 
     Attributes
@@ -60,33 +61,13 @@ class GroupShares(Estimate):
     target: Target = "population"
 
     @property
-    def value(self) -> np.ndarray:
-        """Of each group."""
-        return np.array([one.value for one in self.of])
-
-    @property
-    def std_error(self) -> np.ndarray:
-        """Of each group's value."""
-        return np.array([one.std_error for one in self.of])
-
-    @property
-    def n(self) -> np.ndarray:
-        """Users of each group."""
-        return np.array([one.n for one in self.of])
-
-    @property
     def labels(self) -> Mapping[str, Sequence[Any]]:
         """The group of each row."""
         return {"group": list(self.groups)}
 
-    def interval(self, confidence: float = CONFIDENCE) -> Interval:
-        """Return the intervals; InputError for a confidence outside (0, 1)."""
-        found = [one.interval(self._each(confidence)) for one in self.of]
-        return Interval(np.array([one.low for one in found]), np.array([one.high for one in found]), confidence)
-
     def shortest_possible(self, confidence: float = CONFIDENCE) -> np.ndarray:
         """Return (G,) what no honest interval is shorter than, on average where groups are as estimated."""
-        each = self._each(confidence)
+        each = self.each_confidence(confidence)
         return np.array([one.shortest("share_above", (self.above,), each) for one in self.pairs], dtype=np.float64)
 
     def to_dict(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
@@ -95,10 +76,6 @@ class GroupShares(Estimate):
             "shortest_possible": self.shortest_possible(confidence).tolist(), "assumed": NOTHING,
             "assumption_p_value": None, "interval": self.pairs[0].method,
         }  # fmt: skip
-
-    def _each(self, confidence: float) -> float:
-        check_confidence(confidence)
-        return each_of(confidence, len(self.groups)) if self.simultaneous else confidence
 
 
 def estimate_group_shares(tallies: GroupedTallies, *, above: float, simultaneous: bool = False) -> GroupShares:

@@ -15,12 +15,13 @@ from ..distributions.estimation import estimate_distribution
 from ..estimate import Estimate
 from ..intervals import CONFIDENCE, Interval, check_confidence, each_of
 from ..methods import Target
+from .numbers_of_groups import NumbersOfGroups
 from .shares import counted
 from .tally import GroupedTallies, Tally
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupQuantiles(Estimate):
+class GroupQuantiles(NumbersOfGroups):
     """The quantiles of G groups at S shares, a row for each group and share.
 
     Attributes
@@ -58,34 +59,12 @@ class GroupQuantiles(Estimate):
     target: Target = "population"
 
     @property
-    def value(self) -> np.ndarray:
-        """Of each row."""
-        return np.array([one.value for one in self.of])
-
-    @property
-    def std_error(self) -> np.ndarray:
-        """Of each row's value."""
-        return np.array([one.std_error for one in self.of])
-
-    @property
-    def n(self) -> np.ndarray:
-        """Users of each row's group."""
-        return np.array([one.n for one in self.of])
-
-    @property
     def labels(self) -> Mapping[str, Sequence[Any]]:
         """The group and the share of each row."""
         return {
             "group": [group for group in self.groups for _ in self.shares],
             "quantile": [share for _ in self.groups for share in self.shares],
         }
-
-    def interval(self, confidence: float = CONFIDENCE) -> Interval:
-        """Return the intervals; InputError for a confidence outside (0, 1)."""
-        check_confidence(confidence)
-        each = each_of(confidence, len(self.of)) if self.simultaneous else confidence
-        found = [one.interval(each) for one in self.of]
-        return Interval(np.array([one.low for one in found]), np.array([one.high for one in found]), confidence)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -151,7 +151,10 @@ def _of_all_trees(cone: Cone) -> Array:
             logs[v] = logs[parent] + np.where(up, D[v, parent], -D[parent, v])
         kept = (logs[:, None] - logs <= D[:, :, None] + NEAR).all((0, 1))
         found.append(logs[:, kept])
-    return np.exp(np.unique(np.hstack(found).round(10), axis=1))
+    every = np.hstack(found)
+    # Trees share rays; each stays as it was computed, since a rounded one would prove a bound of another cone.
+    _, first = np.unique(every.round(10), axis=1, return_index=True)
+    return np.exp(every[:, first])
 
 
 def _edges(code: tuple[int, ...], n: int) -> list[tuple[int, int]]:

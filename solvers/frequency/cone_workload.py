@@ -13,17 +13,14 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from ...mechanisms.errors import InputError, SolverError
-from ..arrays import Array, Indices
+from ..arrays import Array
 from ..certificate import Optimum, Progress, check_tolerance
 from ..channel.channel_program import ChannelProgram, even_weights
 from ..channel.repair import repaired
@@ -32,11 +29,10 @@ from .cone_bound import (
     ConeCertificate,
     centred_root,
     certified_cone_bound,
-    distances,
     lists_rays,
-    of_an_edge,
     rays,
 )
+from .cone_products import relaxed
 from .frequency_program import FrequencyProgram
 from .weights import polished, weigh_patterns
 from .workload import checked_queries, workload_cost
@@ -64,9 +60,6 @@ SINGULAR = 1e-6
 
 MOST_PRODUCTS = (1200, 500, 200)
 """Products of rows in the semidefinite program, those that the best table makes least; fewer where numbers are lost."""
-
-ROWS = 160
-"""Of the cone, those of the least log-ratios, whose products are looked at: far values hardly bind each other."""
 
 SEED = 20170705
 """The first columns are random; the same problem gives the same table."""
@@ -263,60 +256,5 @@ class _Search:
         value = float((self.root * numbers).sum())
         for most in MOST_PRODUCTS:
             with suppress(SolverError):
-                return self.relaxed(columns, c, value, most)
+                return relaxed(self.cone, self.prior, self.root, columns, c, value, most)
         return ConeCertificate(0 * numbers, lam, nothing, nothing, np.zeros(0))  # which proves nothing
-
-    def relaxed(self, columns: Array, c: Array, value: float, most: int) -> ConeCertificate:
-        """Return what the semidefinite program finds with so many products of rows; SolverError if it fails."""
-        import cvxpy as cp  # half a second, and only here
-
-        first, second, free = self.chosen(columns, c, most)
-        N, n, places = self.cone.nodes, self.prior.size, self.cone.places
-        # In units of what an entry may be at most, and rows of length one, numbers are alike.
-        reach = 1 / (np.exp(-distances(self.cone)[:, places]) @ self.even)
-        rows = self.cone.rows.toarray() * reach
-        lengths = np.linalg.norm(rows, axis=1)
-        rows = rows / lengths[:, None]
-        pairs = rows[first][:, :, None] * rows[second][:, None, :]
-        pairs = sparse.csr_array((pairs + pairs.transpose(0, 2, 1)).reshape(-1, N * N)) / 2
-        on = np.zeros((N, n))
-        on[places, np.arange(n)] = reach[places]
-        charges = np.einsum("a,bi->iab", on @ self.prior, on)
-        charges = ((charges + charges.transpose(0, 2, 1)) / 2).reshape(n, -1)
-        y, lam, Z = cp.Variable(len(first)), cp.Variable(n), cp.Variable((n, n))
-        quadratic = cp.reshape(charges.T @ lam - pairs.T @ y, (N, N), order="C")
-        scale = math.sqrt(value)
-        whole: Any = cp.bmat([[quadratic, on @ Z], [(on @ Z).T, np.eye(n)]])
-        problem = cp.Problem(
-            cp.Maximize(2 * cp.sum(cp.multiply(self.root / scale, Z)) - cp.sum(lam)),
-            [(whole + whole.T) / 2 >> 0, y[np.flatnonzero(~free)] >= 0],
-        )
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # what is inaccurate is made up for
-                problem.solve(solver=cp.CLARABEL)
-        except cp.SolverError as error:
-            raise SolverError(f"the bound's program was not solved: {error}") from None
-        if y.value is None or lam.value is None or Z.value is None:
-            raise SolverError(f"the bound's program ended {problem.status}")
-        weights = np.where(free, y.value, np.maximum(y.value, 0.0)) / (lengths[first] * lengths[second])
-        return ConeCertificate(scale * Z.value, value * lam.value, first, second, value * weights)
-
-    def chosen(self, columns: Array, c: Array, most: int) -> tuple[Indices, Indices, np.ndarray]:
-        """Return the products of rows that the table makes least, and which of them may have any weight."""
-        between = distances(self.cone)
-        on = np.full((self.cone.nodes, columns.shape[1]), 0.0)
-        on[self.cone.places] = columns
-        for h in self.cone.hidden:
-            on[h] = (np.exp(-between[self.cone.places, h])[:, None] * columns).max(0)
-        lengths = on / np.sqrt(self.prior @ columns) * np.sqrt(c)
-        met = self.cone.rows @ lengths
-        inner = met @ met.T / np.outer(size := np.maximum(np.linalg.norm(met, axis=1), 1e-300), size)
-        nearest = np.argsort(self.cone.logs, kind="stable")[:ROWS]
-        a, b = np.triu_indices(len(inner))
-        near = np.isin(a, nearest) & np.isin(b, nearest)
-        a, b = a[near], b[near]
-        order = np.argsort(inner[a, b], kind="stable")
-        free = of_an_edge(self.cone, a, b)
-        order = np.r_[order[free[order]], order[~free[order]]][:most]
-        return a[order], b[order], free[order]

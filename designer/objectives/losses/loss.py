@@ -31,10 +31,10 @@ from ...priors.categorical import CategoricalPrior
 from ...priors.prior import Prior
 from ..base import Objective, Problem, Solution, Told
 from ..cones import cone_of, spared_of
+from ..promised import promise_facts, promise_notes
 from ..registry import Asker
 from .custom_table import as_mechanism, channel_program, on_outputs, ready_for_integers
 from .named import CIRCULAR, LOSSES, Losses, best_readings, known_or_read, losses_of
-from .promised import promise_facts, promise_notes
 
 TREES = "(pure, metric along a line, blocks, sensitive, by-value by the average)"
 """Privacies whose limits have no circle of pairs, as messages say."""

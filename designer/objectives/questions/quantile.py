@@ -29,7 +29,7 @@ from ....mechanisms.units import squared, units_label
 from ....solvers.frequency.workload import sampling_error
 from ...priors.prior import Prior
 from ..base import Problem
-from ..losses.promised import promise_facts
+from ..promised import promise_facts
 from ..registry import Asker
 from .workload import Workload, WorkloadEvidence
 

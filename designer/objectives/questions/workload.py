@@ -27,7 +27,7 @@ from ..cones import cone_of, spared_of
 from ..information_solution import LEAST_DISTANCE, placed_outputs
 from ..losses.custom_table import ready_for_integers
 from ..losses.named import known_or_read
-from ..losses.promised import promise_facts, promise_notes
+from ..promised import promise_facts, promise_notes
 from ..registry import Asker
 from .queries import NAMES, queries_of
 

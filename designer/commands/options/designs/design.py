@@ -50,10 +50,10 @@ OF_LEAKAGE = Taken(
 """What values of options may be told beside."""
 
 NOISES = ("gaussian", "geometric")
+"""Values of --method that keep no pure budget; as of `ADDITIVE`."""
 
 QUERIES = ("workload", "quantile")
 """Objectives that are questions, and no loss of one report, under whatever privacy."""
-"""Values of --method that keep no pure budget; as of `ADDITIVE`."""
 
 FORMS = ("auto", "table", "floor")
 """Values of --form."""

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ....mechanisms.promise import OfPairs, Pure
-from ....mechanisms.promise.members import written
-from ....mechanisms.spaces.places import Places
-from ...priors.categorical import CategoricalPrior
-from ...priors.prior import Prior
+from ...mechanisms.promise import OfPairs, Pure
+from ...mechanisms.promise.members import written
+from ...mechanisms.spaces.places import Places
+from ..priors.categorical import CategoricalPrior
+from ..priors.prior import Prior
 
 
 def promise_facts(made: Any) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def promise_facts(made: Any) -> dict[str, Any]:
     -------
     >>> from optldp.designer import Prior, design
     >>> from optldp.designer.objectives import Workload
-    >>> from optldp.designer.objectives.losses.promised import promise_facts
+    >>> from optldp.designer.objectives.promised import promise_facts
     >>> from optldp.mechanisms import Metric
     >>> made = design(Prior.even([0.0, 1.0, 2.0]), Metric(1.0), objective=Workload("prefix"))
     >>> promise_facts(made)["promise"]

@@ -48,8 +48,8 @@ def bounds(
 ) -> BoundsResult:
     """Find the least expected and the least worst-case variance at every budget, and judge every method against them.
 
-    One budget is one piece of work, done wherever joblib has been told to, as in `sweep`; the result does not depend
-    on it.
+    One budget is one piece of work, which runs where joblib's configuration puts it, as in `sweep`; the result does not
+    depend on the place.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def bounds(
     uniform_share, tolerance : float
         As in `design`.
     results : path, optional
-        A file that takes up budgets as they come. After an interruption the same call computes only what it lacks.
+        A file to which budgets are added as they come. After an interruption the same call computes only what it lacks.
     n_jobs : int, optional
         Workers, as joblib counts them: -1 for every core; default that of ``joblib.parallel_config``, or 1.
     progress : callable, optional

@@ -32,7 +32,7 @@ SHARE_UNIT = 10_000
 
 @dataclass(frozen=True, eq=False)
 class FeaturesDesign:
-    """A mechanism of features, and what estimates of its target are expected to be off by.
+    """A mechanism of features, and the expected errors of estimates of its target.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class FeaturesDesign:
     target : str
         What the features are for.
     hopeless : float or (k,) ndarray of float
-        Standard errors beyond which reports say nothing.
+        Standard errors beyond which reports carry no information.
 
     Example
     -------
@@ -150,13 +150,14 @@ def whole_shares(shares: Sequence[float] | np.ndarray) -> list[int]:
 
 
 def people_of(made: FeaturesDesign, people: int | None, error: float | None = None) -> dict[str, float]:
-    """Return what so many people err by, or how many an error takes, by name; InputError where that is hopeless.
+    """Return the error with so many people, or the people that an error needs, by name; InputError where that is
+    hopeless.
 
     Parameters
     ----------
     made : FeaturesDesign
     people : int, optional
-        Whose error is wanted; a target that they would not tell at all is refused.
+        People whose error is wanted; a target on which they carry no information is refused.
     error : float, optional
         A standard error, in the target's units, for which people are wanted.
 
@@ -166,8 +167,7 @@ def people_of(made: FeaturesDesign, people: int | None, error: float | None = No
 
     Raises
     ------
-    InputError
-        An error that is not positive, or people who would learn nothing.
+    InputError An error that is not positive, or too few people to learn anything.
 
     Example
     -------

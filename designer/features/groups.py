@@ -39,8 +39,8 @@ def design_groups(
     """Return the mechanism for the mean of a number in each of k groups.
 
     A user draws one of the rows s of a Hadamard matrix and reports s_g times how far y is from the pilot's mean of the
-    group, cut at so many standard deviations; a tenth report s_g alone. Rows are random signs without chance: columns
-    of two groups have no correlation, so that s_g times the reports of row s add up to group g alone.
+    group, cut at so many standard deviations; a tenth report s_g alone. Rows act as random signs: columns of two groups
+    have no correlation, so that s_g times the reports of row s add up to group g alone.
 
     Parameters
     ----------
@@ -68,10 +68,10 @@ def design_groups(
     Raises
     ------
     InputError
-        Fewer than two groups or more than 32, a group nobody is in, a value outside the box, a number that does not
-        vary within groups, or a clip that is not positive.
+        Fewer than two groups or more than 32, an empty group, a value outside the box, a number that does not vary
+        within groups, or a clip that is not positive.
 
-    Source: random signs as in Bassily and Smith (2015), of one number instead of one.
+    Source: random signs as in Bassily and Smith (2015), times a number instead of one.
 
     Example
     -------

@@ -49,10 +49,10 @@ def error_table(
     quantity: str,
     standard_errors: Mapping[Key, float] | None = None,
 ) -> Axes:
-    """Draw a table of errors: the smaller the better, shades by how many times the best of its row each one is.
+    """Draw a table of errors, where smaller is better; each cell is shaded by its ratio to the best of its row.
 
-    The best of a row is bold with a star in a frame. With standard errors, those within two standard errors of it
-    (of the difference, as if independent) carry the sign ≈. Cells that are missing or not finite are hatched.
+    The best of a row is bold with a star in a frame. With standard errors, those within two standard errors of the
+    difference from it (as if independent) carry the sign ≈. Cells that are missing or not finite are hatched.
 
     Parameters
     ----------

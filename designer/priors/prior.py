@@ -57,16 +57,15 @@ class Prior(Shown):
     count : int, optional
         Number of values that the prior was computed from.
     rounded : callable, optional
-        Rounds the values themselves to other knots, for `on`. It holds on to them in this process alone: neither
-        a pickle nor a copy of a prior has it.
+        Function that rounds the values themselves to other knots, for `on`. It keeps the values in this process alone:
+        pickles and copies of a prior leave it out.
     period : float, optional
-        After which values are the same again, such as 24 of hours: they are on a circle, and distance is the shorter
-        way round. Larger than the width of the domain.
+        Values on a circle repeat after it, such as hours after 24; distance is then the shorter way round. Larger than
+        the width of the domain.
 
     Raises
     ------
-    InputError
-        A shape, a value or the source is not as said above.
+    InputError A shape, a value or the source is not as described above.
 
     Source: Wei et al. (2024), "AAA: an Adaptive Mechanism for Locally Differentially Private Mean
     Estimation", eq. (6) and (7).

@@ -45,7 +45,7 @@ and a normal interval no interval."""
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TwoPhasePlan(Shown):
-    """What both phases will do, fixed before the first client is asked.
+    """Plan of both phases, fixed before the first client is asked.
 
     Deployed, it is four steps, with the clients' reports in between:
 
@@ -54,8 +54,8 @@ class TwoPhasePlan(Shown):
     3. send ``design.mechanism`` to the others;
     4. ``plan.finish(first_reports, design, second_reports)``.
 
-    Who is in which phase must be drawn at random, without regard to the values: the mean of either phase is then
-    unbiased for the mean of all. `two_phase` simulates the whole.
+    Draw the clients of each phase at random, independent of the values: the mean of either phase is then unbiased for
+    the mean of all. `two_phase` simulates the whole.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ class TwoPhasePlan(Shown):
         "designed", the default, for the optimal unbiased table of a uniform prior; a family by name, "square-wave" or
         AAA's "grr" among them; a frequency oracle for the knots that values are rounded to, "olh", "oue" or "rappor";
         or a mechanism of one's own that keeps within epsilon: an exact table on this domain, or an oracle of as many
-        categories as knots. With many knots oracles say little of the distribution and next to nothing of the mean,
-        as a knot is as far from its neighbour as from any other.
+        categories as knots. With many knots, oracles measure the distribution badly and the mean worse, because they
+        treat all knots as equally far apart.
     estimator : {"em", "smooth", "ems", "mr", "least-absolute"}
         From the first reports to a distribution; "least-absolute" is AAA's linear program. For an oracle "em", the
         exact maximum likelihood, "mr" or "least-absolute".
@@ -87,7 +87,7 @@ class TwoPhasePlan(Shown):
     Attributes
     ----------
     first : TabulatedMechanism or RoundedOracle
-        What the first phase reports through.
+        Mechanism of the first phase.
 
     Raises
     ------

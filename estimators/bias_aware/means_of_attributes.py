@@ -30,7 +30,7 @@ def bias_aware_attribute_means(
     counts : AttributeCounts
         ``count(mechanism, reports)``, or of several services.
     priors : mapping of str to (n,) array_like, optional
-        Of some attributes or all; the others' are those that their tables carry.
+        Priors of some attributes or all; the others take those that their tables carry.
     trust : float, optional
         Of all attributes. Default: what each one's table was designed for, else 3.
 

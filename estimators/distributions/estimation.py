@@ -59,22 +59,21 @@ def estimate_distribution(
 ) -> DistributionEstimate:
     """Estimate the distribution of the inputs from the reports of all services at once.
 
-    Services that are joined must have measured one value of each user: that is tested (`require_one_value`). Files of
-    different times are rounds, ``count(..., rounds=True)``: their estimate is the average of the files' distributions,
-    weighed by their numbers of reports, with intervals that count users (`reports_worth_one`). Of different tables each
-    has a fit of its own, and the average's intervals hold however the fits depend on each other (`AveragedExplained`).
+    Joined services must have measured one value of each user, which is tested (`require_one_value`). Files of different
+    times are rounds, ``count(..., rounds=True)``: their estimate is the average of the files' distributions, weighed by
+    their numbers of reports, with intervals that count users (`reports_worth_one`). Rounds with different tables have
+    separate fits, and the average's intervals hold however the fits depend on each other (`AveragedExplained`).
 
     Parameters
     ----------
     counts : ReportCounts
-        Of one service, or of several with the same or different users: users of several services enter with the
-        product of their reports' probabilities, which is what the papers call ULE. Or of rounds.
+        Of one service, or of several with the same or different users: users of several services enter with the product
+        of their reports' probabilities, called ULE in the papers. Or of rounds.
     method : {"smooth", "em", "ule", "ems", "mr"}
         "smooth": log densities averaged over their smoothness, with masses at zero, the ends and round values where the
-        reports ask for them (`smooth_likelihood`); where none is found, "em" takes its place, and `instead_of` says so.
-        "em", and "ule", its name for several services: the exact maximum likelihood, which overfits. "ems": EM with
-        smoothing.
-        "mr": mixture reduction.
+        reports show them (`smooth_likelihood`). If no such fit is found, "em" takes its place, and `instead_of` records
+        it. "em", and "ule", its name for several services: the exact maximum likelihood, which overfits. "ems": EM with
+        smoothing. "mr": mixture reduction.
     grid : InputGrid, optional
         Default: the knots that all tables share.
     solver : {"auto", "em", "squarem", "interior-point"}, optional
@@ -85,10 +84,11 @@ def estimate_distribution(
     threshold, rule, operation, least_components, bic_rise : optional
         For "mr", as `mixture_reduction` has them.
     assume : Assumption or sequence of Assumption
-        What intervals may assume of the distribution, all of it: `Factor`, `Shape`, `Unimodal`, `Monotone` of
-        `estimators.assumptions`. Default: nothing. The estimate itself does not use it.
+        What intervals may assume about the distribution, all of which must hold: `Factor`, `Shape`, `Unimodal`,
+        `Monotone` of `estimators.assumptions`. Default: nothing. The estimate itself does not use it.
     progress, split_progress : callable, optional
-        Called at the start of a fit and after each step, and for "smooth" with the sets of masses tried and of all.
+        Called at the start of a fit and after each step; for "smooth" with the number of sets of masses tried, and of
+        all sets.
 
     Returns
     -------

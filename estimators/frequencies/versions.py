@@ -42,7 +42,7 @@ def version_weights(parts: Sequence[FrequencyEstimate], *, alike: bool = False) 
 
 
 def join_frequencies(parts: Sequence[FrequencyEstimate], *, alike: bool = False) -> FrequencyEstimate:
-    """Return the frequencies of the users of all versions of a mechanism, each of whom reported by one of them.
+    """Return the frequencies of the users of all versions of a mechanism, where each user reported by one version.
 
     Parameters
     ----------

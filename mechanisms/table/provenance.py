@@ -35,8 +35,7 @@ def installed_version() -> str:
 class Provenance:
     """The record of how a table was made; nothing in it is trusted by `verify`, which reads the numbers.
 
-    One parameter has a meaning to `verify`: ``"unbiased": True`` is a claim, and a table that makes it and
-    does not keep it fails.
+    `verify` reads one parameter: ``"unbiased": True`` is a claim, and a table that breaks it fails.
 
     Parameters
     ----------

@@ -107,12 +107,12 @@ def count(
     | list of services of several attributes | none | `AttributeCounts`, each of the services that hold it |
 
     A source of reports is an array, a `.csv` or `.parquet` path, an Arrow table, a pandas or polars data
-    frame, or numpy arrays by column name; everything but an array is counted out of core. A frame that is not read yet,
-    of polars, dask, duckdb, Ibis, PySpark or whatever Narwhals wraps (extra engines), is counted by its own engine, by
+    frame, or numpy arrays by column name; everything but an array is counted out of core. A lazy frame, of polars,
+    dask, duckdb, Ibis, PySpark or any other that Narwhals wraps (extra engines), is counted by its own engine, by
     numbers of outputs; see docs/how-to/engines.md. Several services are matched by `key`, or are arrays of equal
     length: each row is a user, and NaN means that this user did not report to the service. Counts of shards with
-    different users add up, whatever the kind: ``a + b``. Counts of an array, without further options, keep how often
-    each number was reported where a table's outputs are intervals, for `estimate_mean`.
+    different users add up, for every kind: ``a + b``. Counts of an array, without further options, keep how often each
+    number was reported where a table's outputs are intervals, for `estimate_mean`.
 
     Matched services are assumed to have measured one value of each user. Files of different times, in which a user may
     have another value or the same report again, need `rounds`.
@@ -138,15 +138,15 @@ def count(
         of refusing them. They are counted in the account that is given, else in a `SkippedRowsWarning`. Such rows are
         not missing at random if senders chose what to send.
     raw : bool
-        For tables of numbers: keep sums of the reports beside the counts of their outputs, of which
-        `estimate_combined_mean` and `estimate_mean` average raw reports: J + J^2 numbers for each combination of
-        outputs of J services. The sums are equal up to rounding from run to run.
+        For tables of numbers: keep sums of the reports beside the counts of their outputs: J + J^2 numbers for each
+        combination of outputs of J services. `estimate_combined_mean` and `estimate_mean` use them to average raw
+        reports. The sums are equal up to rounding from run to run.
     rounds : bool
-        Whether the services are files of different times: estimates are then of the average over the files, weighed by
-        their reports, with intervals that count users. Without it, files marked as different rounds, or as rounds of
-        one table (`perturb --ledger` writes a column round), are refused.
+        Whether the services are files of different times: estimates are then averages over the files, weighted by their
+        reports, with intervals that count users. Without it, files marked as different rounds, or as rounds of one
+        table (`perturb --ledger` writes a column round), are refused.
     memory_limit : str, optional
-        What duckdb may keep in memory, such as "4GB"; 2GB by default.
+        Memory limit of duckdb, such as "4GB"; 2GB by default.
     temp_directory : path, optional
         Folder for data that do not fit into memory: at most about the size of the reports and keys.
     progress : callable, optional
@@ -155,15 +155,14 @@ def count(
     Returns
     -------
     counts : of the kind in the table above
-        What every estimator takes; counts of different users add up.
+        Argument of every estimator; counts of different users add up.
 
     Raises
     ------
     InputError
         One line each: reports that the mechanism cannot make, another mechanism, options that are for tables. For
-        tables besides: columns that are missing, users without a key or with several reports to a service, services
-        without reports or without common users, keys of different types, arrays of different length, sources that
-        cannot be read.
+        tables also: missing columns, users without a key or with several reports to a service, services without reports
+        or without common users, keys of different types, arrays of different length, sources that cannot be read.
 
     Example
     -------

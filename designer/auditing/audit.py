@@ -178,7 +178,7 @@ def audit(
     draw : callable or str, optional
         The sampler; the mechanism's own, with the operating system's generator, by default. A function takes and
         returns what the mechanism's `sample` does (`sample_sets` for pairs). A text is a command that reads inputs,
-        one a line, and prints reports, one a line, each spelled as docs/report-format.md says.
+        one a line, and prints reports, one a line, each spelled as in docs/report-format.md.
     epsilon : float, optional
         The claim; the mechanism's own by default.
     samples : int

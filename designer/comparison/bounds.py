@@ -59,7 +59,7 @@ def bounds(
     methods : iterable of str
         Out of `METHODS`; the optimum is always among them.
     objectives : iterable of Objective
-        What else to judge by, as in `compare`: a `Guarantee`, an `Information`, a `TradeOff`, at most one of a kind.
+        Further objectives, as in `compare`: a `Guarantee`, an `Information`, a `TradeOff`, at most one of a kind.
         `Variance` and `WorstCase` are always there.
     at : float, optional
         The budget to show in detail, one of `epsilons`. Default: the one nearest to 1, by ratio.

@@ -62,10 +62,9 @@ def design(
         "optimal": the objective's own. One of `METHODS`, or `Lattice(...)`, `Pieces(...)`, is judged against it. For
         categories "auto", "grr", "olh", "oue" or "rappor".
     outputs : (m,) array_like, int or AtMost, optional
-        The only reports there may be, increasing, or for categories how many; for `Custom` and `Loss`, which need
-        them (but not for unbiased squared loss), for `Variance`, `WorstCase` and `TradeOff`, and for `Levels`.
-        `AtMost(16)` of `optldp.designer.objectives` allows that many outputs and places them best, for all of these but
-        `Custom`.
+        The only possible reports, increasing, or for categories their number. `Custom` and `Loss` need them (except for
+        unbiased squared loss); `Variance`, `WorstCase`, `TradeOff` and `Levels` take them. `AtMost(16)` of
+        `optldp.designer.objectives` allows that many outputs and places them best, for all of these but `Custom`.
     uniform_share : float, optional
         Uniform share mixed into the prior before solving, in [0, 1]: without it some programs ignore knots of no mass.
         Default: 0.001 for `Variance`, `Error` and `Information`, else 0. `expected_variance` is under the prior as
@@ -78,7 +77,7 @@ def design(
         exact tables are for clients. Laplace's and ptt2's cells become points.
     form : {"table", "floor"}
         Form of the mechanism for one prior of numbers. A `FloorForm` of least expected variance on hundreds of knots
-        needs no table, and memory that grows with the knots alone.
+        needs no table, and its memory grows with the knots alone.
     general : bool
         Whether to use the general solver only, as a check of the fast solvers for special problems.
     progress : callable, optional

@@ -191,7 +191,7 @@ def _beside_the_interval(made: Design, certificate: Certificate) -> ContinuumCer
 
 @dataclass(frozen=True)
 class KnotChoice:
-    """A prior on as many knots as bring a design's gap to the continuum to `gap`; `design` takes it as a prior.
+    """A prior whose number of knots brings a design's gap to the continuum down to `gap`; `design` takes it as a prior.
 
     It starts with `FIRST_KNOTS` and assumes that the gap falls with distance^2, then with the measured power. It ends
     with slightly more knots than necessary, usually after two or three designs, or with `most_knots` and status

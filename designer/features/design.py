@@ -47,7 +47,7 @@ class FeaturesDesign:
     bias_low, bias_high : (k,) ndarray of float
         Least and largest bias by clipping, measured on the pilot.
     target : str
-        What the features are for.
+        Target of the features.
     hopeless : float or (k,) ndarray of float
         Standard errors beyond which reports carry no information.
 

@@ -85,9 +85,9 @@ def advise(
     r"""Find the mechanism and estimator of least error for n clients whose values follow the prior, by a race of
     simulations.
 
-    A value between knots is rounded to one of them before anything else happens, so reports depend on the prior's
-    weights alone and the simulation is exact for any values that have them. The truth is the prior: its mean, and its
-    weights as a distribution. Errors include that n clients are a sample.
+    A value between knots is first rounded to one of them, so reports depend on the prior's weights alone. The
+    simulation is exact for all values with these weights. The truth is the prior: its mean, and its weights as a
+    distribution. Errors include that n clients are a sample.
 
     For the unbiased estimators nothing is drawn: with decoded reports d, E (mean - truth)^2 = Var(d) / n, the
     variance taken over values and reports. All others enter the race, and the clearly worse drop out (the best one does
@@ -119,8 +119,8 @@ def advise(
         Out of `METHODS`; for categories out of `KNOWN_ORACLES`, by default GRR, OLH and, of so few
         categories that sets of them are counted, subset selection.
     estimators : sequence of str, optional
-        Out of `ESTIMATORS`, by default all that estimate what is asked for: "ua" averages raw reports; "decoder"
-        averages one value per output, chosen unbiased and of least variance under the prior; the others estimate the
+        Out of `ESTIMATORS`, by default all for the estimate in question: "ua" averages raw reports; "decoder" averages
+        one value per output, chosen unbiased and of least variance under the prior; the others estimate the
         distribution. For categories out of `FREQUENCY_ESTIMATORS`.
     repetitions : int
         Draws for the two leaders, at least 2; they may get up to four times as many.

@@ -125,7 +125,7 @@ def plan_distribution_error(
     Parameters
     ----------
     prior : Prior
-        What the users' values are thought to be like; also the truth that estimates are compared with, on its knots.
+        The assumed prior of the users' values; estimates are compared with it as the truth, on its knots.
     users : int
         Who will report, once each.
     epsilon : float

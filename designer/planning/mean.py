@@ -211,8 +211,7 @@ def plan_epsilon(
     method, of, objective, uniform_share, tolerance
         As in `plan_error`.
     progress : callable, optional
-        Called with every budget tried and the error it makes: first the least that can be certified, then that of
-        the method.
+        Called with every budget tried and the error it makes: first the certified least budget, then the method's.
 
     Returns
     -------

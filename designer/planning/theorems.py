@@ -35,7 +35,7 @@ def mean_deviation(
     Parameters
     ----------
     mechanism : TabulatedMechanism
-        Whose reports `estimate_mean` averages; for attributes that of budget epsilon / k.
+        Mechanism of the reports; for attributes the one with budget epsilon / k.
     n : int
         Users.
     chance : float

@@ -42,7 +42,7 @@ def bias(mechanisms: Mapping[str, TabulatedMechanism], ax: Axes | None = None, *
     Returns
     -------
     axes : Axes
-        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+        The axes, for further changes; `axes.figure.savefig(path)` writes the figure.
 
     Raises
     ------

@@ -38,7 +38,7 @@ def clip_errors(curve: CutDesigns, ax: Axes | None = None) -> Axes:
     Returns
     -------
     axes : Axes
-        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+        The axes, for further changes; `axes.figure.savefig(path)` writes the figure.
 
     Raises
     ------

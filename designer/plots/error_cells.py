@@ -62,14 +62,14 @@ def error_table(
         To draw on; default: those of a new figure, whose height follows from the number of rows.
     title : str
     quantity : str
-        What the numbers are, with units.
+        Name of the numbers, with units.
     standard_errors : mapping of (str, str) to float, optional
         Of the errors, below each.
 
     Returns
     -------
     axes : Axes
-        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+        The axes, for further changes; `axes.figure.savefig(path)` writes the figure.
 
     Raises
     ------

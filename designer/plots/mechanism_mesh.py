@@ -94,7 +94,7 @@ def heat_map(mechanism: TabulatedMechanism, ax: Axes | None = None) -> Axes:
     Returns
     -------
     axes : Axes
-        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+        The axes, for further changes; `axes.figure.savefig(path)` writes the figure.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def support_map(mechanism: CategoricalMechanism | KeyValueMechanism, ax: Axes | 
     Returns
     -------
     axes : Axes
-        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+        The axes, for further changes; `axes.figure.savefig(path)` writes the figure.
 
     Raises
     ------

@@ -52,7 +52,7 @@ def by_value(
     Returns
     -------
     axes : Axes
-        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+        The axes, for further changes; `axes.figure.savefig(path)` writes the figure.
 
     Raises
     ------

@@ -51,9 +51,9 @@ def variance(
 
     The region that no unbiased mechanism reaches is shaded, if there are rows of the best: for expected variances below
     the least one, lowered by its certified gap; for the worst case below the `bound` of `WorstCase`. Values between the
-    budgets of the rows are interpolated. Bounds on expected variances are for the prior that was solved for: with a
-    uniform share they hold for the prior as given up to about that share, by default a part in a thousand, less than
-    the width of a line.
+    budgets of the rows are interpolated. Bounds on expected variances hold for the prior that was solved for. With a
+    uniform share they hold for the given prior up to about that share, by default a part in a thousand, less than a
+    line's width.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def variance(
     Returns
     -------
     axes : Axes
-        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+        The axes, for further changes; `axes.figure.savefig(path)` writes the figure.
 
     Raises
     ------

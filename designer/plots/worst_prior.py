@@ -43,7 +43,7 @@ def least_favourable(design: WeightedDesign, ax: Axes | None = None, *, prior: P
     Returns
     -------
     axes : Axes
-        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+        The axes, for further changes; `axes.figure.savefig(path)` writes the figure.
 
     Raises
     ------

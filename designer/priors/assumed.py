@@ -24,7 +24,7 @@ NEAR = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class AssumedAmbiguity(Ambiguity):
-    """The priors that meet an assumption, all but its share of exempt people, whatever prior the design is for.
+    """The priors that meet an assumption, except for its share of exempt people, for every prior of the design.
 
     Parameters
     ----------

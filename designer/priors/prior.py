@@ -32,15 +32,14 @@ knots; a concentrated prior at a large budget pays percents."""
 class Prior(Shown):
     """Knots, the weight of each, and the variance that rounding to them adds.
 
-    A value between two knots is rounded at random to one of them, with probabilities linear in the value, so
-    that its mean is kept; `weights` are the knots' shares after rounding, and the expected variance of a
-    mechanism over the values themselves follows from `weights` and `rounding` exactly.
+    A value between two knots is rounded at random to one of them, with probabilities linear in the value, so its mean
+    is kept. `weights` are the knots' shares after rounding. A mechanism's expected variance over the values themselves
+    follows exactly from `weights` and `rounding`.
 
     **A prior computed from sensitive data makes every table designed from it a function of that data**:
-    publishing the table, or sending it to clients, discloses something that no epsilon accounts for. Say
-    where a prior comes from with `source`: "public" (other people's data, published statistics, a guess),
-    "private-report" (estimated from reports that spent their own budget), or "sensitive" (the very data to
-    be protected; fit for studies).
+    publishing the table, or sending it to clients, discloses something that no epsilon accounts for. State the origin
+    of a prior by `source`: "public" (other people's data, published statistics, a guess), "private-report" (estimated
+    from reports that spent their own budget), or "sensitive" (the very data to be protected; fit for studies).
 
     Parameters
     ----------

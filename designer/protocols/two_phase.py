@@ -58,8 +58,8 @@ def two_phase(
     Parameters
     ----------
     clients : (N,) array_like of float, or sequence of callable, or Cohort
-        Values, to simulate with; or real clients, functions that take a table and return one report (and are
-        asked one by one), such as `OneReportClient`; or either as a cohort.
+        Values for a simulation; or real clients, which are functions from a table to one report, asked one by one, such
+        as `OneReportClient`; or either as a cohort.
     epsilon : float
         Budget of each client.
     domain : (float, float)

@@ -133,7 +133,7 @@ def bias_aware_mean(
     target: Target = "population",
     alike: bool = False,
 ) -> BiasAwareMean:
-    r"""Estimate the mean of the values with the least error that these reports allow, for as many users as there are.
+    r"""Estimate the mean of the values with the least error that these reports allow for their number of users.
 
     What each report counts as is chosen before any is looked at, from the tables, the prior, the trust and the number
     of users N alone: with b and v the bias and the mean squared error of a user's number at each knot, such that
@@ -152,10 +152,11 @@ def bias_aware_mean(
     counts : ReportCounts
         Of one table or several, at least two users.
     prior : (n,) array_like of float, optional
-        Weights of the finest table's n knots: last year's, say. ``Prior.from_data(values, knots=table.knots).weights``.
-        Default: the prior that a table carries. One part in a thousand is spread evenly, as in designs.
+        Weights of the finest table's n knots, such as last year's. ``Prior.from_data(values,
+        knots=table.knots).weights``. Default: the prior that a table carries. One part in a thousand is spread evenly,
+        as in designs.
     trust : float, optional
-        The factor by which each weight may be off, at least 1. Default: what the first table was designed for, else 3.
+        The factor by which each weight may be off, at least 1. Default: the trust of the first table's design, else 3.
     target : {"users", "population"}
         Whose mean it is. For `population` the standard error is the scatter of the numbers; for `users` it is the
         largest noise under any prior within the trust.

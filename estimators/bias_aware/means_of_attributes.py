@@ -32,7 +32,7 @@ def bias_aware_attribute_means(
     priors : mapping of str to (n,) array_like, optional
         Priors of some attributes or all; the others take those that their tables carry.
     trust : float, optional
-        Of all attributes. Default: what each one's table was designed for, else 3.
+        Of all attributes. Default: the trust of each table's design, else 3.
 
     Returns
     -------

@@ -106,13 +106,13 @@ def estimate_difference(
 
     The users are a random sample: of one population in two periods, or of two groups.  With the target "users", these
     very ones, the interval covers the noise of both alone, taken as independent. It is longer than necessary if people
-    send the same report again, and the population's is if they have changed.
+    send the same report again. The population's interval is longer than necessary if values have changed.
 
     Parameters
     ----------
     tallies : MatchedTallies
-        Of two mechanisms of the same kind: tables of numbers in the same units, or mechanisms for the same categories;
-        as `match_users` makes them, or of two tallies that have no users in common.
+        Tallies of two mechanisms of the same kind: tables of numbers in the same units, or mechanisms for the same
+        categories. They come from `match_users`, or have no users in common.
     simultaneous : bool
         For frequencies: make intervals that hold for all categories at once.
     target : {"population", "users"}

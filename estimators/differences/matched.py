@@ -25,8 +25,8 @@ class MatchedTallies:
     first, second : Tally
         Of all users of each.
     both : tuple of (Tally, Tally), optional
-        The distinct pairs of reports of users who are in both, as two tallies of as many rows and users; None where
-        users were not matched, so that the two are taken as independent.
+        The distinct pairs of reports of users who are in both, as two tallies of as many rows and users; None if users
+        were not matched, so that the two count as independent.
     weightless : int
         Users of weight 0.
     simulated : bool

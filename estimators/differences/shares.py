@@ -103,7 +103,7 @@ def estimate_share_difference(
     Returns
     -------
     difference : DifferenceOfShares
-        The share of the first above the limit less that of the second, with its interval and the shortest possible.
+        The first share above the limit less the second, with its interval and the shortest possible.
 
     Raises
     ------

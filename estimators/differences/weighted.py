@@ -158,7 +158,7 @@ def estimate_weighted(
     ----------
     tally : Tally
     numbers, scatter : optional
-        Of the same mechanism and of all users of whom these are a part, made once for many parts.
+        Scatter for the same mechanism and all users of whom these are a part, made once for many parts.
     target : {"population", "users"}
         Whose numbers they are; "users" are these very ones, whose values are fixed.
 

@@ -60,9 +60,9 @@ def estimate_distribution(
     """Estimate the distribution of the inputs from the reports of all services at once.
 
     Joined services must have measured one value of each user, which is tested (`require_one_value`). Files of different
-    times are rounds, ``count(..., rounds=True)``: their estimate is the average of the files' distributions, weighed by
-    their numbers of reports, with intervals that count users (`reports_worth_one`). Rounds with different tables have
-    separate fits, and the average's intervals hold however the fits depend on each other (`AveragedExplained`).
+    times are rounds, ``count(..., rounds=True)``: the estimate averages the files' distributions, weighted by numbers
+    of reports, with intervals that count users (`reports_worth_one`). Rounds with different tables have separate fits,
+    and the average's intervals hold however the fits depend on each other (`AveragedExplained`).
 
     Parameters
     ----------
@@ -79,10 +79,10 @@ def estimate_distribution(
     solver : {"auto", "em", "squarem", "interior-point"}, optional
         For "em" and "ule": how the maximum is found. Default: "auto".
     certificate, loglik_change : float, optional
-        When to stop, for "em" and "ule" as `fit_mixture` has it. For "ems" and "mr" only `loglik_change`, default
-        1e-3. (Plain EM that is stopped early smooths too; `solver="em", loglik_change=1e-3` is what the papers run.)
+        When to stop; for "em" and "ule" as in `fit_mixture`. For "ems" and "mr" only `loglik_change`, default 1e-3.
+        (Plain EM that is stopped early smooths too; `solver="em", loglik_change=1e-3` is what the papers run.)
     threshold, rule, operation, least_components, bic_rise : optional
-        For "mr", as `mixture_reduction` has them.
+        For "mr", as in `mixture_reduction`.
     assume : Assumption or sequence of Assumption
         What intervals may assume about the distribution, all of which must hold: `Factor`, `Shape`, `Unimodal`,
         `Monotone` of `estimators.assumptions`. Default: nothing. The estimate itself does not use it.
@@ -99,7 +99,7 @@ def estimate_distribution(
     InputError
         An unknown method, a setting of another method, tables whose knots disagree (say which
         grid), a service without reports, services that have not measured one value; assumptions that do not fit the
-        tables or each other, or of rounds or users of several services, whose intervals assume nothing.
+        tables or each other, or assumptions for rounds or users of several services, whose intervals take none.
 
     Example
     -------

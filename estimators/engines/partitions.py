@@ -55,8 +55,8 @@ def perturb_partition(
     label : str
         Of the round.
     day : str, optional
-        The day that the reports are of, as 2026-05-01. Each report then has it, and an id of `KeyedReports.report_ids`.
-        A repeated task writes the same ids, so that counts by day recognise its copies.
+        The day of the reports, as 2026-05-01. Each report then has it, and an id of `KeyedReports.report_ids`. A
+        repeated task writes the same ids, so that counts by day recognise its copies.
     clip : bool
         Move numbers outside the domain to its nearer end, and warn with their count, instead of raising.
     drop_missing : bool

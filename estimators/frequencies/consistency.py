@@ -57,7 +57,8 @@ def base_cut(frequencies: ArrayLike, *, threshold: float | None = None) -> np.nd
 
     Without a threshold they are kept in decreasing order until they add up to one, with the last one cut to fit:
     EM-MR's Base-Cut, which Wang et al. call Norm-Cut.  With a threshold those above it are kept: the Base-Cut of Wang
-    et al., whose sum is not one.  Negative ones are never kept, so the sum is below one if the positive ones' is.
+    et al., whose sum is not one.  Negative estimates are never kept, so the sum is below one if the positive estimates
+    add up to less.
 
     Parameters
     ----------
@@ -128,7 +129,7 @@ def iiw(frequencies: ArrayLike, total_variance: float, *, iterations: int = ITER
         No numbers, or numbers that are not finite, a variance that is not positive, or fewer than one iteration.
 
     Source: Fang, Chen, Liu and Gao (2023), "Locally differentially private frequency estimation based on convolution
-    framework", as their published code has it; after Hillery and Chin (1991).
+    framework", as in their published code; after Hillery and Chin (1991).
 
     Example
     -------

@@ -49,7 +49,7 @@ def join_frequencies(parts: Sequence[FrequencyEstimate], *, alike: bool = False)
     parts : sequence of FrequencyEstimate
         By "unbiased", of the reports of one version each, for the same categories in the same order.
     alike : bool
-        Whether the users of all versions are draws of one population: versions are then weighed by their precision.
+        Whether the users of all versions are draws of one population: versions are then weighted by their precision.
 
     Returns
     -------

@@ -75,8 +75,8 @@ def estimate_combined_mean(
     - "decoder": sum_j d_j with the `joint_decoder` of least expected variance, p as before.  Unbiased if the tables
       together allow it, even if single ones do not.
     - "uwa": weights from each user's own posterior, see `user_weights`.  **Biased**, by -0.021 at a value of
-      0.9 on [-1, 1] with one Duchi and one piecewise report at epsilon 3, which no number of users reduces and its
-      interval ignores.
+      0.9 on [-1, 1] with one Duchi and one piecewise report at epsilon 3, which no number of users reduces and which
+      its interval ignores.
 
     For "population" and "decoder" without a prior the users are dealt into two halves; p is estimated on each half
     and used for the other.  Given one half, the numbers of the other half are independent with the right mean, so
@@ -106,7 +106,8 @@ def estimate_combined_mean(
         have a mean that is affine in the input, and counts with sums, ``count(..., raw=True)``.
     interval : {"normal", "bernstein"}
         Intervals by the central limit theorem, or with finite-sample coverage by the empirical Bernstein bound, from
-        the range of the decoded values: valid for any number of users, but two to four times as wide at 2,000 of them.
+        the range of the decoded values: valid for any number of users, but two to four times as long with 2,000 of
+        them.
     rng : numpy.random.Generator, optional
         Deals the users into halves.  Default: a fixed seed, so that the same counts give the same estimate.
     target : {"population", "users"}
@@ -133,9 +134,9 @@ def estimate_combined_mean(
         Fewer than two users, a service without reports, tables that allow no unbiased mean, tables whose knots
         disagree (where no grid is given), or options that are not usable.
 
-    Source: Du, Ye, Fu and Hu (2025), "Privacy for Free", equation (2) for UA (of all reports, `per_report`; over
-    users of different numbers of services we average the users' averages) and algorithm 2 for UWA; Chernozhukov et al.
-    (2018) for cross-fitting.
+    Source: Du, Ye, Fu and Hu (2025), "Privacy for Free", equation (2) for UA (of all reports, `per_report`; for users
+    of different numbers of services we average the users' averages) and algorithm 2 for UWA; Chernozhukov et al. (2018)
+    for cross-fitting.
 
     Example
     -------

@@ -54,9 +54,8 @@ class MeanEstimate(NumberEstimate):
         user's reports, where there are several); see `influence`. None for the mean of an estimated distribution,
         for which see `fitted_influence`.
     bias_low, bias_high : float
-        Least and largest bias: of winsorising, whatever the inputs are; of a bias-aware mean, whatever prior within
-        the trust they are drawn from. The interval includes it. It is 0 without bias, and NaN for "ems", whose bias is
-        unknown and which has no interval.
+        Least and largest bias: of winsorising for all inputs; of a bias-aware mean for all priors within the trust. The
+        interval includes it. It is 0 without bias, and NaN for "ems", whose bias is unknown and which has no interval.
     samples : tuple of Sample
         Data of the empirical Bernstein bound, if the interval holds for any number of users.
     participation : Participation, optional
@@ -125,10 +124,10 @@ def estimate_mean(
     """Estimate the mean of the inputs from counted reports of one table.
 
     The estimate is the average of decoded reports d(y) with E[d(y) | x] = x for every input x of the
-    domain: one value per output where that has no larger variance at any input and a smaller one on average
-    (`dominating_decoder`); else the reports themselves where the table is unbiased, (y - c)/s where its mean is
-    s x + c, and one value per output again where it is neither (`optimal_decoder`). Its standard error is the sample
-    standard deviation of d(y) over sqrt(n), which needs neither prior nor variance.
+    domain: d is one value per output if that has no larger variance at any input and a smaller one on average
+    (`dominating_decoder`). Otherwise it is the report itself for an unbiased table, (y - c)/s for a table with mean s x
+    + c, and else again one value per output (`optimal_decoder`). Its standard error is the sample standard deviation of
+    d(y) over sqrt(n), which needs neither prior nor variance.
 
     Averaging reports that are not points, and winsorising within tails, need each report's place in its output. `count`
     of an array keeps it (`ReportCounts.numbers`), so nothing is lost. Counts of files and data frames, and saved ones,

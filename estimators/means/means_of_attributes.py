@@ -106,10 +106,10 @@ def estimate_attribute_means(
 
         (V + (1 - f) S^2) / n_j,    f = n_j / n,
 
-    where the second term covers the users who were not drawn.  A decoded report varies by V + S^2 in all, which the
-    sample variance s^2 estimates, so this is (f V + (1 - f) s^2) / n_j; V is estimated by `MechanismNoise`, at most by
-    s^2. V cannot be estimated from tables of two or three outputs; intervals are then too wide where f is near one.
-    For the mean of the population it is s^2 / n_j, whatever f is.
+    where the second term covers the users who were not drawn.  A decoded report has the variance V + S^2, which the
+    sample variance s^2 estimates, so this is (f V + (1 - f) s^2) / n_j. `MechanismNoise` estimates V, by at most s^2. V
+    cannot be estimated from tables of two or three outputs; intervals are then too wide where f is near one. For the
+    mean of the population it is s^2 / n_j for every f.
 
     Dividing by n_j is a ratio (Hajek) estimate.  The sum of reports times d / (n k), as in the paper, is unbiased as
     well, but n_j varies, so its variance has E[x^2] in place of S^2. It grows as the mean moves away from zero, and

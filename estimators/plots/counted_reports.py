@@ -61,7 +61,7 @@ def counted_as(estimate: Counted, ax: Axes | None = None, *, units: str = "") ->
     Returns
     -------
     axes : Axes
-        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+        The axes, for further changes; `axes.figure.savefig(path)` writes the figure.
 
     Raises
     ------

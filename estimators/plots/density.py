@@ -76,7 +76,7 @@ def distribution(
     Returns
     -------
     axes : Axes
-        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+        The axes, for further changes; `axes.figure.savefig(path)` writes the figure.
 
     Raises
     ------

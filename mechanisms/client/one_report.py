@@ -34,7 +34,7 @@ class OneReportClient:
     value : float
         Infinite ones are moved to the domain's end as others are.
     epsilon : float or Promise
-        Budget that the client agreed to: a number is that of pure privacy, and pays for no other.
+        Budget that the client agreed to; a number means pure privacy, and pays for no other kind.
     domain : (float, float)
         Lowest and highest value that are reported on: public, and not chosen by the value. Tables must have it.
 

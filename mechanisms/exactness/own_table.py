@@ -37,9 +37,9 @@ def own_table(
     probabilities : (n, m) array_like
         Probability of each report at each knot. Rows sum to one.
     epsilon : float, optional
-        The budget that the table shall be proved to keep. A matrix that exceeds it by a billionth or less, as e^epsilon
-        in doubles does, is brought below it. Its rows move together and its reports apart by that much, so the means
-        stay. Default: the largest log-ratio and a billionth of it.
+        The budget for which the table is proved. A matrix that exceeds it by a billionth or less, as e^epsilon in
+        doubles does, is brought below it. Its rows move together and its reports apart by that much, so the means stay.
+        Default: the largest log-ratio and a billionth of it.
     method, units : str
         The table's name in its file, and the units of the knots.
 

@@ -150,7 +150,7 @@ def prove(table: TabulatedMechanism, *, epsilon: Promise | float | None = None) 
     table : TabulatedMechanism
         With ``exact=True``: its rows sum to 2^53, as was checked when it was made.
     epsilon : float or Promise, optional
-        What to prove, a number standing for `Pure`; what the table promises by default.
+        The promise to prove; a number means `Pure`. Default: the table's own.
 
     Returns
     -------

@@ -121,15 +121,15 @@ def verify(table: TabulatedMechanism, *, epsilon: Promise | float | None = None)
 
     Only an exact table can be proved, by whole numbers (see `prove`). For one in doubles the verdict is "not proved"
     at best: a double has an exact value, but samplers do not draw exactly by it. Even so its log-ratio must not exceed
-    epsilon, without tolerance: ratios of probabilities are compared with e^epsilon as the rational numbers that doubles
-    are, densities within cells by their logarithms, rounded up. Between knots the law is a mixture of two rows, so what
+    epsilon, without tolerance: ratios of probabilities are compared with e^epsilon as exact rational numbers, and
+    densities within cells by their logarithms, rounded up. Between knots the law is a mixture of two rows, so what
     holds at the knots holds everywhere.
 
     Parameters
     ----------
     table : TabulatedMechanism
     epsilon : float or Promise, optional
-        What to verify, a number standing for `Pure`; what the table promises by default.
+        The promise to verify; a number means `Pure`. Default: the table's own.
 
     Returns
     -------
@@ -284,7 +284,7 @@ def require_proved(table: TabulatedMechanism, *, epsilon: Promise | float | None
     ----------
     table : TabulatedMechanism
     epsilon : Promise or float, optional
-        What must be proved; default: what the table itself promises.
+        The promise to prove; default: the table's own.
 
     Example
     -------

@@ -190,9 +190,9 @@ class Score:
     centres, scales : (d + 1,) array_like of float
         In the columns' units; scales are positive.
     weights : (d + 1,) array_like of float
-        w, that of the constant first.
+        w, with the constant's first.
     coefficients : (d + 1,) array_like of float
-        b, that of the constant first.
+        b, with the constant's first.
     reach : float
         Positive, in scales of the columns.
     clip : float

@@ -30,7 +30,7 @@ MOST_ROWS = 10_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HistoryRows(OfMechanism):
-    """One report of a user, of <a, x> for one row a of weights of the values x of all periods.
+    """One report of a user, about the weighted sum <a, x> of the values x of all periods, for one row a of weights.
 
     A hash of the user's name picks the row, by public shares. With values scaled to [-1, 1] the sum is clipped to [-1,
     1], scaled back, and reported through the mechanism when the last period with a weight ends. A user thus sends one

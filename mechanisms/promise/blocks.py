@@ -16,7 +16,7 @@ from .pairs import OfPairs, largest
 
 @dataclass(frozen=True)
 class Blocks(OfPairs):
-    """The log-ratio of two values is at most `within` in a block, and `across` two of them.
+    """The log-ratio of two values is at most `within` in the same block, and at most `across` in different ones.
 
     Parameters
     ----------

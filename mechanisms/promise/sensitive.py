@@ -15,8 +15,8 @@ from .pairs import OfPairs
 
 @dataclass(frozen=True)
 class Sensitive(OfPairs):
-    """Every report of a sensitive value has at least e^-epsilon times its probability at every other value. People with
-    a sensitive value can thus deny it. Others get no promise: a report may reveal that the value is not sensitive, and
+    """At every value each report is at least e^-epsilon times as probable as at any sensitive value. People with a
+    sensitive value can thus deny it. Others get no promise: a report may reveal that the value is not sensitive, and
     which it is.
 
     Parameters

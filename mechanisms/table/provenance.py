@@ -42,7 +42,7 @@ class Provenance:
     method : str
         Name of the family or design method, such as "piecewise" or "optimal".
     parameters : mapping of str to a JSON scalar or a list of them
-        What the method was called with, and what it chose.
+        Arguments of the method, and its own choices.
     version : str
         Version of optldp that made the table; the installed one by default.
     certificate : mapping of str to float or str, optional

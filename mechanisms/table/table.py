@@ -35,10 +35,9 @@ from .provenance import Provenance
 class TabulatedMechanism(BetweenKnots):
     r"""A randomizer in numbers: knots, outputs and the probability of every output at every knot.
 
-    A value x between knots x_k and x_{k+1} is first rounded at random to one of them, to x_{k+1} with
-    probability (x - x_k) / (x_{k+1} - x_k); then an output is drawn from that knot's row; then the report
-    from the law within the output. The law at x is thus a mixture of two rows, so privacy and
-    unbiasedness at the knots hold on the whole domain.
+    A value x between knots x_k and x_{k+1} is first rounded at random to one of them, to x_{k+1} with probability (x -
+    x_k) / (x_{k+1} - x_k). Then an output is drawn from that knot's row, and the report from the law within the output.
+    The law at x is thus a mixture of two rows, so privacy and unbiasedness at the knots hold on the whole domain.
 
     Parameters
     ----------

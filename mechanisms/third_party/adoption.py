@@ -52,7 +52,7 @@ def adopt(
     categories : Categories or sequence
         In the order in which the other package numbers them, from 0.
     epsilon : float, optional
-        Their budget; or give probabilities.
+        Budget of the reports; or give probabilities instead.
     own, other : float, optional
         Probability that a report is the own category (grr), or that the own bit and any other one are ones (rappor):
         the budget follows from them.
@@ -61,7 +61,7 @@ def adopt(
     written : str, optional
         How reports are written; see `Written`. By default as those packages return them.
     drawn_by : str
-        Who drew them, such as "pure-ldp 1.2.0"; for people to read.
+        Package that drew them, such as "pure-ldp 1.2.0"; for people to read.
 
     Returns
     -------

@@ -70,7 +70,7 @@ def solve_free_outputs(
     Returns
     -------
     found : Optimum of Rows
-        The bound is for every unbiased table in the cone, whatever its outputs; `LinePrices` proves it again from the
+        The bound holds for every unbiased table in the cone with any outputs; `LinePrices` proves it again from the
         multipliers.
 
     Raises

@@ -142,8 +142,7 @@ def value_budgets(epsilons: ArrayLike, rule: Literal["average", "min"] = "averag
 
     Raises
     ------
-    InputError
-        A number is out of range, or a rule that is none of these.
+    InputError A number is out of range, or an unknown rule.
 
     Example
     -------
@@ -162,7 +161,8 @@ def value_budgets(epsilons: ArrayLike, rule: Literal["average", "min"] = "averag
 
 
 def blocks(labels: ArrayLike, within: float, across: float) -> Cone:
-    """Return the cone of privacy by blocks: log-ratios `within` a block, and `across` two of them. A star of stars.
+    """Return the cone of privacy by blocks: log-ratios of at most `within` in a block, and `across` between blocks. A
+    star of stars.
 
     Parameters
     ----------

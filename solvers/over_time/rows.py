@@ -32,7 +32,7 @@ class RowDesign:
     shares : (m,) ndarray of float
         Positive, of sum one.
     variances : (m,) ndarray of float
-        Of one report of each row about its value, and of that value between users.
+        Variance of one report of each row about its value, and of that value between users.
     information : (T, T) ndarray of float
         M = sum_a q_a a a' / v_a.
     value : float

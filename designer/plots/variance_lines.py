@@ -49,11 +49,11 @@ def variance(
 ) -> Axes:
     """Draw the variance of one report against epsilon, a line per method, both axes logarithmic.
 
-    The region that no unbiased mechanism reaches is shaded, if there are rows of the best: for expected variances below
-    the least one, lowered by its certified gap; for the worst case below the `bound` of `WorstCase`. Values between the
-    budgets of the rows are interpolated. Bounds on expected variances hold for the prior that was solved for. With a
-    uniform share they hold for the given prior up to about that share, by default a part in a thousand, less than a
-    line's width.
+    The region that no unbiased mechanism reaches is shaded, if there are rows of the best. For expected variances it
+    lies below the least one, lowered by its certified gap; for the worst case below the `bound` of `WorstCase`. Values
+    between the budgets of the rows are interpolated. Bounds on expected variances hold for the prior that was solved
+    for. With a uniform share they hold for the given prior up to about that share, by default a part in a thousand,
+    less than a line's width.
 
     Parameters
     ----------

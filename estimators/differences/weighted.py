@@ -158,7 +158,7 @@ def estimate_weighted(
     ----------
     tally : Tally
     numbers, scatter : optional
-        Scatter for the same mechanism and all users of whom these are a part, made once for many parts.
+        Scatter of all users, for the same mechanism. Make it once for many parts of these users.
     target : {"population", "users"}
         Whose numbers they are; "users" are these very ones, whose values are fixed.
 

@@ -136,7 +136,7 @@ def promised_error(
     trust : float, optional
         Factor by which the prior's weights may be off, at least 1. Default: the number it was designed for.
     prior : KnotPrior, optional
-        On the table's knots. Default: that which the table carries.
+        On the table's knots. Default: the table's own prior.
 
     Returns
     -------

@@ -29,7 +29,7 @@ class Way(Bundle):
     Attributes
     ----------
     mechanism : Channel
-        What makes a report.
+        Mechanism of each report.
     periods : int
         From 1 on.
     reports : int

@@ -78,7 +78,7 @@ def best_rows(
 
     A report of row a, scaled to a reach of one, varies by v_a = V_a + a' S a; least squares has the variance
     tr(W'W M^-1) / n with M = sum_a q_a a a' / v_a. By the equivalence theorem of Kiefer and Wolfowitz shares q are best
-    exactly if no a has a' M^-1 W'W M^-1 a / v_a above that trace; with the largest of them, trace^2 / largest is a
+    exactly if no a has a' M^-1 W'W M^-1 a / v_a above that trace. With the largest of these, trace^2 / largest is a
     lower bound.
 
     Parameters

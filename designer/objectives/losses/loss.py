@@ -77,8 +77,8 @@ class Loss(Objective):
     loss : str, callable or (n, m) array_like
         "absolute", "squared" or "zero-one"; a function of values (n, 1) and outputs (m,), that returns (n, m); or the
         losses themselves, in the order of values and outputs. Of categories, reports are the numbers 0, ..., m - 1.
-        Of places distance is the Euclidean one. On a circle it is the shorter way round, and "circular" another name
-        of "absolute".
+        Distance between places is Euclidean. On a circle it is the shorter way round, and "circular" another name of
+        "absolute".
     worst : float
         Share of the worst value's loss in the objective, from 0 to 1; the rest is the expected loss.
     unbiased : bool

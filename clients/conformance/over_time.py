@@ -15,6 +15,7 @@ from optldp.mechanisms import TabulatedMechanism
 from optldp.mechanisms.categorical import categorical_grr
 from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.documents.bundle import Bundle
+from optldp.mechanisms.errors import InputError
 from optldp.mechanisms.files.bundle import document_of
 from optldp.mechanisms.files.checksum import checksum
 from optldp.mechanisms.files.json_text import to_json
@@ -33,6 +34,9 @@ LIVES = 6
 
 STEPS = 14
 MANY_WORDS = 16
+
+OTHER = "bo"
+"""Who asks with a state that is not hers."""
 
 Step = dict[str, Any]
 
@@ -78,6 +82,23 @@ def lives(way: Panel | Memoised) -> Iterator[tuple[str, list[Step], list[dict[st
         yield user, steps, _answers(way, user, steps)
 
 
+def intrusions(way: Panel | Memoised, other: Panel | Memoised) -> tuple[list[Step], list[dict[str, Any]]]:
+    """Return steps of a life in which another user, and one of another way, ask with its state, and answers to each.
+
+    Example
+    -------
+    >>> grr = categorical_grr(COLOURS, 1.0)
+    >>> steps, answers = intrusions(Panel(grr, 3, 2, 2.0, SALT), Memoised(grr, 3, 2, 2.0))
+    >>> [sorted(answer) for answer in answers]
+    [['sent'], ['refused'], ['sent'], ['refused'], ['sent']]
+    """
+    rng = np.random.default_rng(SEED)
+    kinds: list[Step] = [{}, {"user": OTHER}, {}, {"document": file_of(other)}, {}]
+    plain = _steps(way, rng, faults=False)[: len(kinds)]
+    steps = [step | {"period": min(i + 1, 3)} | kinds[i] for i, step in enumerate(plain)]
+    return steps, _answers(way, USERS[0], steps, other)
+
+
 def _steps(way: Panel | Memoised, rng: np.random.Generator, faults: bool) -> list[Step]:
     made, period, kept = [], 0, False
     while len(made) < STEPS:
@@ -106,10 +127,15 @@ def _value(way: Panel | Memoised, rng: np.random.Generator) -> Any:
     return str(rng.choice(COLOURS))
 
 
-def _answers(way: Panel | Memoised, user: str, steps: list[Step]) -> list[dict[str, Any]]:
+def _answers(
+    way: Panel | Memoised, user: str, steps: list[Step], other: Panel | Memoised | None = None
+) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         state = Path(folder, "state")
-        return [_answer(way, user, step, state) for step in steps]
+        return [
+            _answer((other if "document" in step else way) or way, step.get("user", user), step, state)
+            for step in steps
+        ]
 
 
 def _answer(way: Panel | Memoised, user: str, step: Step, state: Path) -> dict[str, Any]:
@@ -127,8 +153,9 @@ def _answer(way: Panel | Memoised, user: str, step: Step, state: Path) -> dict[s
             state.unlink(missing_ok=True)
     left = iter(step["words"])
     given = lambda size: b"".join(int(next(left), 16).to_bytes(8, "little") for _ in range(size // 8))  # noqa: E731
-    crash, opened = step.get("crash"), PeriodState(state, way, user=user)
+    crash = step.get("crash")
     try:
+        opened = PeriodState(state, way, user=user)
         with (
             patch.object(os, "urandom", given),
             patch.object(PeriodFile, "_written", _crash if crash == "state" else staticmethod(PeriodFile._written)),
@@ -137,6 +164,8 @@ def _answer(way: Panel | Memoised, user: str, step: Step, state: Path) -> dict[s
             (sent,) = opened.reports(step["period"], [user], [step["value"]]).reports
     except CrashError:
         return {"crashed": True}
+    except InputError:
+        return {"refused": True}
     except (StopIteration, RuntimeError):  # the words have run out
         return {"stopped": True}
     return {"crashed": True} if crash == "report" else {"sent": sent}

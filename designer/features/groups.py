@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -43,6 +44,7 @@ def design_groups(
     uniform_share: float = UNIFORM_SHARE,
     source: Source = "public",
     way: Literal["signs", "sets"] | None = None,
+    users: int | None = None,
 ) -> FeaturesDesign:
     """Return the mechanism for the mean of a number in each of k groups.
 
@@ -73,6 +75,8 @@ def design_groups(
         Of the pilot.
     way : {"signs", "sets"}, optional
         Default: the one whose worst group errs less.
+    users : int, optional
+        How many will report, who may be too few to tell rare groups' shares; many by default.
 
     Returns
     -------
@@ -115,7 +119,7 @@ def design_groups(
         upper = np.bincount(groups, (1 + cut / reach) / 2, minlength=k) / groups.size
         table, *costs = best_signed_sets(np.column_stack([sizes - upper, upper]).ravel(), reach, epsilon)
         found.append(_Way([Feature("sets", Sides(centres, reach), table)], *costs))
-    best = min(found, key=lambda each: each.variances.max())
+    best = min(found, key=lambda each: (each.variances * (1 + 3 * each.of_sizes / (users or math.inf))).max())
     lost = apart - cut
     above, below = (
         np.bincount(groups, each, minlength=k) / (sizes * groups.size)

@@ -49,6 +49,9 @@ def test_signs_or_sets_are_taken_as_the_worst_group_errs_less():
         taken = design_groups("g", FIVE, "y", (-4, 4), epsilon, few, values)
         assert taken.variances == pytest.approx(of_way[ways].variances)
         assert taken.variances.max() == min(made.variances.max() for made in of_way.values())
+    # Few people do not tell the rare group's share by signs, of which a tenth report it.
+    taken = design_groups("g", FIVE, "y", (-4, 4), 0.5, few, values, users=10_000)
+    assert len(taken.mechanism.features) == 1
 
 
 def test_no_sign_of_a_group_goes_with_that_of_another():

@@ -11,8 +11,9 @@ import numpy as np
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.pseudorandom import KeyedReports, secret_of
-from ...mechanisms.pseudorandom.reports import Keyed, short_floats
+from ...mechanisms.pseudorandom.reports import Keyed
 from ...mechanisms.pseudorandom.secret import SecretSource
+from ...mechanisms.sampling.short_floats import short_floats
 from ..reading.columns.days import day_of
 from ..reading.columns.other_table import TABLE
 from ..reading.columns.simulated_columns import DAY, OUTPUT, REPORT_ID

@@ -239,11 +239,14 @@ class PerturbOptions(LedgerOptions):
         if self.opened is None:
             return None
         from ....estimators.reading.columns.keyed import read_keys
+        from ....estimators.reading.columns.short_floats import require_doubles_in
         from .booking import LedgerReports
 
         self.refuse("of no use to a --ledger, which keeps reports in earnest", "--seed", "--secret")
         if self.key is None:
             raise InputError("--ledger needs --key, the column that names the user, got none: name it")
+        for column in columns:
+            require_doubles_in(self.data, column)
         return LedgerReports(mechanism, self.opened), read_keys(self.data, columns, self.key).tolist()
 
     def keyed(self, mechanism: Keyed, column: str) -> KeyedReports | None:

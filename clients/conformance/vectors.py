@@ -24,9 +24,21 @@ MAKERS = Path(__file__).parents[2] / "examples" / "browser-client" / "tests"
 STRICTER = ("a million escapes",)
 """What a browser refuses for want of stack, and others take: no vector."""
 
-KINDS = ("tables", "floor-forms", "categories", "geometry", "pairs", "attributes", "levels", "panels", "memoised")
+KINDS = (
+    "tables",
+    "floor-forms",
+    "categories",
+    "geometry",
+    "pairs",
+    "attributes",
+    "levels",
+    "panels",
+    "memoised",
+    "rows",
+    "tree",
+)
 """What a client may have: exact tables, their floor forms, oracles of categories but projective geometry, that, sets of
-pairs of a key and a number, several numbers, any of these at levels that users choose, and two ways over time."""
+pairs of a key and a number, several numbers, any of these at levels that users choose, and four ways over time."""
 
 COMBINED = {
     "key-value-unary": "pairs",
@@ -39,7 +51,10 @@ COMBINED = {
 """The kind of vectors of each bundle that is not of categories alone."""
 
 
-KINDS_OVER_TIME = {"panel": "panels", "memoised": "memoised"}
+OF_ONE_BRANCH = ("values of one period", "signs of each period")
+"""Trees that are changed in no other places than the one of several."""
+
+KINDS_OVER_TIME = {"panel": "panels", "memoised": "memoised", "rows": "rows", "tree": "tree"}
 
 
 @dataclass(frozen=True)
@@ -88,7 +103,8 @@ def _over_time() -> Iterator[Vector]:
         yield Vector(
             f"a state of another user or way: {name}", KINDS_OVER_TIME[made[name].kind], asked, answers=tuple(answers)
         )
-    for name, text, private in made_bundles.changed({name: json.loads(text) for name, text in texts.items()}):
+    several = {name: json.loads(text) for name, text in texts.items() if name not in OF_ONE_BRANCH}
+    for name, text, private in made_bundles.changed(several):
         kind = KINDS_OVER_TIME[json.loads(texts[name.split(" (")[0]])["kind"]]
         yield Vector(f"changed way: {name}", kind, {"do": "read", "document": text}, accepted=private)
 

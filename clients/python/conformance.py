@@ -34,7 +34,7 @@ def read(document: str) -> Mechanism:
     kind = file.get("kind") if isinstance(file, dict) and file.get("format") == "optldp-bundle/1" else "floor"
     if kind == "floor":
         return read_table(document)
-    if kind in ("panel", "memoised"):
+    if kind in ("panel", "memoised", "rows", "tree"):
         return read_way(document)
     combined = isinstance(kind, str) and kind.startswith(COMBINED)
     return read_combined(document) if combined else read_categories(document)

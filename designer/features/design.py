@@ -29,6 +29,10 @@ Box = Mapping[str, tuple[float, float]]
 SHARE_UNIT = 10_000
 """Shares of the users are written as whole numbers of so many."""
 
+LEAST_SHARE = 4
+"""Standard errors that a group's share must be from zero for errors of means over it to be predicted: nearer, a ratio
+errs by more than any moment says."""
+
 
 @dataclass(frozen=True, eq=False)
 class FeaturesDesign:
@@ -50,6 +54,8 @@ class FeaturesDesign:
         What the features are for.
     hopeless : float or (k,) ndarray of float
         Standard errors beyond which reports say nothing.
+    share_variances : float or (k,) ndarray of float
+        n times the variance of what each number is divided by, relative to its square: of means of groups.
 
     Example
     -------
@@ -69,18 +75,30 @@ class FeaturesDesign:
     bias_high: np.ndarray
     target: str
     hopeless: float | np.ndarray = math.inf
+    share_variances: float | np.ndarray = 0.0
 
     def std_errors(self, people: int) -> np.ndarray:
-        """Return the standard error (k,) of each number with so many people."""
-        return np.sqrt(self.variances / people)
+        """Return the standard error (k,) of each number with so many people.
 
-    def people(self, error: float) -> int:
-        """Return how many people a standard error takes, of the number that takes most."""
-        return math.ceil(float(self.variances.max()) / error**2 * (1 - 1e-12))
+        With z the relative error of what a number is divided by, of variance v, the square grows by the mean of
+        1 / (1 + z)^2, which is 1 + 3 v to second order; see `least_people`.
+        """
+        return np.sqrt(self.variances / people * (1 + 3 * self.share_variances / people))
+
+    @property
+    def least_people(self) -> int:
+        """From how many people on errors are predicted: those who tell each group's share from zero."""
+        return math.ceil(LEAST_SHARE**2 * float(np.max(self.share_variances)))
+
+    def people(self, error: float | np.ndarray) -> int:
+        """Return how many people a standard error takes, or one (k,) of each number, of the number that takes most."""
+        first = self.variances / np.square(error)
+        second = first / 2 + np.sqrt(np.square(first) / 4 + 3 * first * self.share_variances)
+        return max(math.ceil(float(second.max()) * (1 - 1e-12)), self.least_people)
 
     def people_within(self, error: float, score: float = 1.959963984540054) -> int:
         """Return how many people it takes to be within an error in 95% of cases."""
-        return math.ceil(float(self.variances.max()) * (score / error) ** 2)
+        return self.people(error / score)
 
     def worth(self, people: int) -> int:
         """Return how many open records tell as much as the reports of so many people."""
@@ -197,12 +215,20 @@ of 0.68 with 10 people: it takes 19, or a larger epsilon
         }  # fmt: skip
     if people is None:
         return facts
+    if people < made.least_people:
+        worst = int(np.argmax(made.share_variances))
+        off = math.sqrt(float(np.max(made.share_variances)) / people)
+        raise InputError(
+            f"the share of group {made.names[worst]!r} must be told within {1 / LEAST_SHARE:.0%} of itself for its "
+            f"mean, got {off:.0%} with {people:,} people: it takes {made.least_people:,}, or "
+            "fewer groups"
+        )
     errors = made.std_errors(people)
     far = errors / made.hopeless
     if far.max() > 1:
         worst = int(far.argmax())
         limit = float(np.broadcast_to(made.hopeless, errors.shape)[worst])
-        needed = math.ceil(float((made.variances / np.square(made.hopeless)).max()) * (1 - 1e-12))
+        needed = made.people(made.hopeless)
         raise InputError(
             f"{made.target} must be told within {limit:.3g} to say anything, got a standard error of "
             f"{errors[worst]:.2g} with {people:,} people: it takes {needed:,}, or a larger epsilon"

@@ -31,11 +31,12 @@ from ...mechanisms.compact_tables.floor_and_windows import expanded
 from ...mechanisms.display.display import Shown
 from ...mechanisms.display.summary import Dots, Told
 from ...mechanisms.errors import InputError
-from ...mechanisms.features import Features
+from ...mechanisms.features import Features, Sides
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
 from ...mechanisms.over_time.way import Way
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.units import units_label
+from ..features.groups import side_decoders
 from ..frequencies.decoder import frequency_decoder
 from ..frequencies.frequencies import FrequencyEstimate
 from ..key_values.published import KeyValueEstimate, frequency_contributions, mean_contributions
@@ -142,6 +143,7 @@ def influence(mechanism: Any, estimator: Any = None, *, winsorise: float | None 
     | way over time | as of its mechanism | of one period, n those who report in it |
     | attributes | `estimate_attribute_means` | d / k times the decoded report, of those who report the attribute |
     | features by a pilot | `estimate_features` | the step of its feature times the decoded report, over its share |
+    | signed sets | the sum over each group, over all users | what its set adds to the sum |
     | other features | the mean of each | the decoded report over the feature's share |
 
     For pairs' means it is of first order, at the estimate that is given and before its clipping, and of first order for
@@ -276,6 +278,9 @@ def _of_features(made: Features, estimator: Any, winsorise: float | None) -> Inf
     _refuse_winsorising(made, winsorise)
     if estimator is not None:
         raise InputError("influence of features takes no estimator: leave it out")
+    if isinstance(sides := made.features[0].formula, Sides):
+        sums, _ = side_decoders(made.features[0].mechanism, sides.reach)
+        return Influence(tuple(made.told["names"]), sums.min(axis=1), sums.max(axis=1), np.ptp(sums, axis=1))
     ends = np.array([[extreme.value for extreme in mean_decoder(each.mechanism).extremes] for each in made.features])
     several = len(made.features) > 1
     widths = np.array([table.knots[-1] - table.knots[0] for table in (each.mechanism for each in made.features)])

@@ -43,7 +43,7 @@ class Feature:
     Parameters
     ----------
     name : str
-    formula : Quadratic, Score or Signs
+    formula : Quadratic, Score, Signs or Sides
         Of all columns, in their order.
     mechanism : TabulatedMechanism
         Exact, of pure privacy.

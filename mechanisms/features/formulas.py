@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..documents.table import as_number, as_object, numbers_from_document, require_keys
 from ..errors import InputError, TableError
-from .signs import Signs
+from .signs import Sides, Signs
 
 MOST_COLUMNS = 9
 """Of a formula: the range of a quadratic is sought on all 3^d faces of its box."""
@@ -271,9 +271,9 @@ class Score:
         )  # fmt: skip
 
 
-Formula = Quadratic | Score | Signs
+Formula = Quadratic | Score | Signs | Sides
 
-FORMULAS: Mapping[str, type[Formula]] = {each.name: each for each in (Quadratic, Score, Signs)}
+FORMULAS: Mapping[str, type[Formula]] = {each.name: each for each in (Quadratic, Score, Signs, Sides)}
 
 
 def formula_of(held: object) -> Formula:

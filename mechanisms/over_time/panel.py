@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -345,6 +344,6 @@ def checked_whole_shares(shares: Sequence[int], many: int, what: str) -> tuple[i
     found = tuple(shares)
     if len(found) != many or any(type(share) is not int or share < 0 for share in found):
         raise InputError(f"there must be a share for each of {many} {what}s, whole numbers from 0, got others")
-    if not 0 < math.fsum(found) < LARGEST_TOTAL:
+    if not 0 < sum(found) < LARGEST_TOTAL:
         raise InputError(f"shares must have a sum from 1 to {LARGEST_TOTAL - 1}, got {sum(found)}: scale them")
     return found

@@ -14,7 +14,7 @@ from ..budget import check_epsilon
 from ..channel import Channel
 from ..display.summary import Dots, Told
 from ..documents.bundle import Nested, require_exact
-from ..documents.table import as_number, require_keys
+from ..documents.table import as_number, numbers_from_document, require_keys
 from ..errors import InputError, TableError
 from ..sampling.law import Words
 from ..table.table import TabulatedMechanism
@@ -188,13 +188,13 @@ class HistoryRows(OfMechanism):
     @classmethod
     def from_members(cls, members: Mapping[str, Any], nested: Nested) -> Self:
         require_keys("rows", members, ("mechanism", "rows", "shares", "variances", "epsilon", "salt", "stays"))
-        for name in ("rows", "shares", "variances"):
+        for name in ("rows", "shares"):
             if not isinstance(members[name], list):
                 raise TableError(f"{name} must be a list, got {type(members[name]).__name__}")
         made, epsilon = nested(members["mechanism"]), as_number("epsilon", members["epsilon"])
-        return cls(
-            made, members["rows"], members["shares"], members["variances"], epsilon, members["salt"], members["stays"]
-        )
+        rows = [numbers_from_document("a row", row) for row in members["rows"]]
+        variances = numbers_from_document("variances", members["variances"])
+        return cls(made, rows, members["shares"], variances, epsilon, members["salt"], members["stays"])
 
 
 def _checked_rows(rows: ArrayLike) -> np.ndarray:

@@ -34,6 +34,12 @@ class Kept:
         Of rounding to knots, once it is drawn.
     last : int or None
         The place that was sent last.
+    signs, sign : str or None
+        Of "+" and "-": those that were drawn together at first, and the value's own when the last block ended.
+    told : int
+        How many of the signs are used.
+    values : dict of str to float
+        Of a history until its report is drawn: the value of each period.
     """
 
     owner: str
@@ -46,6 +52,10 @@ class Kept:
     draws: dict[str, str] = field(default_factory=dict)
     offset: float | None = None
     last: int | None = None
+    signs: str | None = None
+    sign: str | None = None
+    told: int = 0
+    values: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, owner: str, text: str | None, mark: str | None) -> Kept:
@@ -63,10 +73,13 @@ class Kept:
 
     def _require(self, owner: str) -> None:
         _need((self.format, self.owner) == (STATE, owner))
-        _need(_are_counts([self.number, self.latest, self.lost]))
+        _need(_are_counts([self.number, self.latest, self.lost, self.told]))
         _need(self.turns is None or (isinstance(self.turns, list) and _are_counts(self.turns)))
         _need(self.last is None or str(self.last) in self.draws)
         _need(self.offset is None or (isinstance(self.offset, float) and 0 <= self.offset < 1))
+        _need((self.signs is None) == (self.sign is None) and (self.signs is None or self.offset is not None))
+        _need(set(self.signs or "") <= {"+", "-"} and self.sign in (None, "+", "-"))
+        _need(all(period.isdecimal() and isinstance(value, float) for period, value in self.values.items()))
         for sent in (self.reports, self.draws):
             _need(all(place.isdecimal() and isinstance(report, str) for place, report in sent.items()))
 

@@ -1,4 +1,4 @@
-"""Reports of a user over time, by a panel or by draws that are remembered, with a state that draws nothing twice.
+"""Reports of a user over time, with a state that draws nothing twice: by a panel, or by draws that are remembered.
 
 docs/bundle-format.md has the ways, docs/asking-again.md what a state and its mark are for. No message holds a value.
 """
@@ -8,9 +8,11 @@ from __future__ import annotations
 import os
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import accumulate
 from pathlib import Path
 from typing import Protocol
 
@@ -107,8 +109,9 @@ class Way(ABC):
         if before is None:
             mark.write(kept.mark())
         lacking = self.in_turn(kept, name, period) and str(period) not in kept.reports
+        self.note(kept, name, period, value)
         fresh = lacking and period >= kept.latest and period > kept.lost
-        if fresh and (drawn := self.drawn(kept, value)) is not None:
+        if fresh and (drawn := self.drawn(kept, name, value)) is not None:
             kept.reports[str(period)] = drawn
         kept.latest, kept.number = max(kept.latest, period), kept.number + 1
         state.write(kept.text())  # before the mark, and the mark before the report leaves
@@ -119,8 +122,11 @@ class Way(ABC):
     def in_turn(self, kept: Kept, name: str, period: int) -> bool:
         """Whether a user is to report in a period."""
 
+    def note(self, kept: Kept, name: str, period: int, value: float | str) -> None:  # noqa: B027 -- most need nothing
+        """Keep what a later report needs of a period, in turn or not."""
+
     @abstractmethod
-    def drawn(self, kept: Kept, value: float | str) -> str | None:
+    def drawn(self, kept: Kept, name: str, value: float | str) -> str | None:
         """Return a report, drawn now unless it is remembered; None where nothing may be drawn."""
 
 
@@ -146,10 +152,8 @@ class Panel(Way):
         """Return the turns of a user by the name, which must be by names."""
         if self.salt is None:
             raise ValueError("periods of this panel are drawn by devices, got a name")
-        parts = (TAG, self.salt, user_name(name).encode())
-        return self._turns_by(
-            lambda number: int.from_bytes(_framed(*parts, number.to_bytes(8, "little"))[:8], "little")
-        )
+        salt, user = self.salt, user_name(name)
+        return self._turns_by(lambda number: turn_word(salt, user, number))
 
     def in_turn(self, kept: Kept, name: str, period: int) -> bool:
         """Whether it is a turn, by names or as the device drew them first."""
@@ -158,17 +162,13 @@ class Panel(Way):
         turns = self.turns(name) if kept.turns is None else kept.turns
         return (period - 1) % (self.span or self.periods) + 1 in turns
 
-    def drawn(self, kept: Kept, value: float | str) -> str | None:
+    def drawn(self, kept: Kept, name: str, value: float | str) -> str | None:
         """Return a new report."""
-        return _text_of(self.mechanism, value)
+        return text_of(self.mechanism, value)
 
     def _turns_by(self, word: Callable[[int], int]) -> list[int]:
         if self.shares is not None:
-            place, end = word(0) * sum(self.shares) >> 64, 0
-            for period, share in enumerate(self.shares, 1):
-                end += share
-                if end > place:
-                    return [period]
+            return [1 + picked(self.shares, word(0))]
         chosen: set[int] = set()
         for number in range(self.reports):
             last = (self.span or self.periods) - self.reports + number + 1
@@ -192,13 +192,13 @@ class Memoised(Way):
         """Always."""
         return True
 
-    def drawn(self, kept: Kept, value: float | str) -> str | None:
+    def drawn(self, kept: Kept, name: str, value: float | str) -> str | None:
         """Return the report of the value's knot or category, drawn if it is new and there may be more."""
         offset = random_share() if kept.offset is None else kept.offset
         number, at = self._place(value, offset)
         place = str(number)
         if place not in kept.draws and len(kept.draws) < self.values and not kept.lost:
-            kept.draws[place] = _text_of(self.mechanism, at)
+            kept.draws[place] = text_of(self.mechanism, at)
         kept.offset, kept.last = offset, number if place in kept.draws else kept.last
         return None if kept.last is None else kept.draws[str(kept.last)]
 
@@ -209,7 +209,8 @@ class Memoised(Way):
         return place, self.mechanism.knots[place]
 
 
-def _text_of(mechanism: Mechanism, value: float | str) -> str:
+def text_of(mechanism: Mechanism, value: float | str) -> str:
+    """Draw a report, as a file holds it."""
     if isinstance(mechanism, Categories):
         return mechanism.report(value)  # pyright: ignore[reportArgumentType] -- refuses what is no category
     return repr(mechanism.report(value) + 0.0)  # pyright: ignore[reportArgumentType] -- refuses what is no number
@@ -218,6 +219,16 @@ def _text_of(mechanism: Mechanism, value: float | str) -> str:
 def _framed(*parts: bytes) -> bytes:
     """Return the SHA-256 of parts, each with its length before it."""
     return sha256(b"".join(len(part).to_bytes(8, "little") + part for part in parts)).digest()
+
+
+def turn_word(salt: bytes, name: str, number: int) -> int:
+    """Return a word of 64 bits of a user, by its number, as docs/bundle-format.md says."""
+    return int.from_bytes(_framed(TAG, salt, name.encode(), number.to_bytes(8, "little"))[:8], "little")
+
+
+def picked(shares: Sequence[int], word: int) -> int:
+    """Return the place, from 0, that a word of 64 bits picks by whole shares."""
+    return bisect_right(list(accumulate(shares)), word * sum(shares) >> 64)
 
 
 def random_share() -> float:

@@ -36,13 +36,13 @@ from ...mechanisms.key_value.mechanism import KeyValueMechanism
 from ...mechanisms.over_time.way import Way
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.units import units_label
-from ..features.groups import side_decoders
 from ..frequencies.decoder import frequency_decoder
 from ..frequencies.frequencies import FrequencyEstimate
 from ..key_values.published import KeyValueEstimate, frequency_contributions, mean_contributions
 from ..means.decoder import Extreme, mean_decoder
 from ..means.mean import MeanEstimate
 from ..means.means_of_attributes import AttributeMeans
+from ..means.sides import side_decoders
 from ..means.winsorised import winsorised
 
 

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import org.optldp.internal.Json;
 
 /** Answers the vectors of clients/conformance, a line of JSON each: {@code python -m clients.conformance java}. */
 final class Conformance {

@@ -15,13 +15,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from optldp.mechanisms import make_exact, piecewise, save_bundle, save_table
+from optldp.mechanisms import (
+    AttributeSampling,
+    PersonalisedMechanism,
+    make_exact,
+    piecewise,
+    save_bundle,
+    save_table,
+)
 from optldp.mechanisms.categorical import basic_rappor, categorical_grr
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.projective_geometry import projective_geometry
 from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.compact_tables import floor_form
 from optldp.mechanisms.families.duchi import duchi
+from optldp.mechanisms.key_value import key_value_response, key_value_unary
 
 from .manifest import CLIENTS, Manifest, built
 
@@ -36,6 +44,7 @@ def mechanisms(folder: Path) -> Iterator[tuple[str, Path]]:
     knots = np.linspace(0.0, 100.0, 11)
     table = folder / "table.json"
     save_table(make_exact(piecewise(knots, 1.0)).mechanism, table)
+    small = make_exact(duchi([0.0, 10.0], 1.0)).mechanism
     yield "tables", table
     oracles = {
         "floor": floor_form(make_exact(duchi(knots, 1.0)).mechanism),
@@ -44,8 +53,13 @@ def mechanisms(folder: Path) -> Iterator[tuple[str, Path]]:
         "sets": subset_selection(JOBS, 1.0),
         "hashes": local_hashing(JOBS, 1.0),
         "points": projective_geometry(JOBS, 1.0),
+        "pairs": key_value_response(JOBS[:3], small, 1.0, padding=2),
+        "pairs apart": key_value_unary(JOBS[:3], small, 1.0, padding=2),
+        "attributes": AttributeSampling(["pay", "age", "hours"], [small] * 3, 1, 1.0),
+        "levels": PersonalisedMechanism([categorical_grr(JOBS, each) for each in (0.5, 1.0)], 1.0),
     }
-    kinds = {"floor": "floor-forms", "points": "geometry"}
+    kinds = {"floor": "floor-forms", "points": "geometry", "pairs": "pairs", "pairs apart": "pairs"}
+    kinds |= {"attributes": "attributes", "levels": "levels"}
     for name, mechanism in oracles.items():
         save_bundle(mechanism, folder / f"{name}.json")
         yield kinds.get(name, "categories"), folder / f"{name}.json"

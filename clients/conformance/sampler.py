@@ -23,6 +23,9 @@ OF_NUMBERS, OF_TAILS = 3, 2 + 64
 REDRAWN = 8
 """Words beyond those of a category's report, for what is drawn again."""
 
+OF_SEVERAL = 24
+"""Words of a report of pairs, attributes or levels of few parts, with some for what is drawn again."""
+
 
 def main() -> None:
     """Read a JSON value a line, print a report a line."""
@@ -53,6 +56,8 @@ def n_words(mechanism: dict[str, Any]) -> int:
     """Return how many words a report takes."""
     if "categories" in mechanism:
         return len(mechanism["categories"]) + 1 + REDRAWN
+    if mechanism.get("format") == "optldp-bundle/1" and mechanism["kind"] != "floor":
+        return OF_SEVERAL
     return OF_TAILS if mechanism.get("within", {}).get("kind") == "geometric-tails" else OF_NUMBERS
 
 

@@ -18,8 +18,8 @@ from .categories import KINDS_OF, draws, edges, geometries, hashings, read, seed
 from .combined import combined_draws
 from .over_time import USERS, file_of, intrusions, lives, ways
 
-MAKERS = Path(__file__).parents[2] / "examples" / "browser-client" / "tests"
-"""Where documents and draws are made, with fixed seeds; the browser client is tested against the same."""
+MAKERS = Path(__file__).parents[1] / "javascript" / "tests"
+"""Where documents and draws are made, with fixed seeds; the JavaScript client is tested against the same."""
 
 STRICTER = ("a million escapes",)
 """What a browser refuses for want of stack, and others take: no vector."""

@@ -2,10 +2,11 @@
 /** Answers the vectors of clients/conformance, a line of JSON each: `python -m clients.conformance javascript`. */
 
 import { readFileSync } from "node:fs";
-import { parseBundle, reportLine } from "../../examples/browser-client/optldp-bundles.js";
-import { parseMemoised, reportRemembered } from "../../examples/browser-client/memoised.js";
-import { BUNDLE, parseTable, perturb, readJson, TableError } from "../../examples/browser-client/optldp-client.js";
-import { parsePanel, reportInPeriod } from "../../examples/browser-client/panel.js";
+import { parseBundle, reportLine } from "./optldp-bundles.js";
+import { parseMemoised, reportRemembered } from "./memoised.js";
+import { BUNDLE, parseTable, perturb, readJson, TableError } from "./optldp-client.js";
+import { parsePanel, reportInPeriod } from "./panel.js";
+import { parseWholeLife, reportOfLife } from "./whole-lives.js";
 
 /** A generator that has given all its words. */
 class Exhausted extends Error {}
@@ -56,6 +57,7 @@ async function wayOf(document) {
   if (!isBundle(document)) return null;
   const { kind } = /** @type {any} */ (readJson(document));
   if (kind === "panel") return { way: await parsePanel(document), report: reportInPeriod };
+  if (["rows", "tree"].includes(kind)) return { way: await parseWholeLife(document), report: reportOfLife };
   if (kind === "memoised") return { way: await parseMemoised(document), report: reportRemembered };
   return null;
 }

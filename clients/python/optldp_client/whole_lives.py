@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from .category_drawing import below, choices, words_of
 from .drawing import Table, random_words
 from .kept import Kept
-from .over_time import Way, picked, random_share, text_of, turn_word
+from .over_time import Way, picked, random_share, text_of, turn_word, user_name
 
 Number = float | str
 """Of which text is refused."""
@@ -36,8 +36,8 @@ class Rows(Way):
     salt: bytes
 
     def row(self, name: str) -> int:
-        """Return the number of a user's row."""
-        return picked(self.shares, turn_word(self.salt, name, 0))
+        """Return the number of a user's row, which stands beside the report."""
+        return picked(self.shares, turn_word(self.salt, user_name(name), 0))
 
     def end(self, name: str) -> int:
         """Return the period in which a user reports."""
@@ -109,15 +109,15 @@ class Tree(Way):
     branches: tuple[Branch, ...]
     salt: bytes
 
-    def branch(self, name: str) -> Branch | None:
-        """Return that of a user; None of who reports a value."""
-        place = self._place(name) - self.periods
-        return None if place < 0 else self.branches[place]
+    def branch(self, name: str) -> int:
+        """Return the number of a user's branch, which stands beside reports, from 1; 0 of who reports a value."""
+        return max(self._place(name) - self.periods + 1, 0)
 
     def in_turn(self, kept: Kept, name: str, period: int) -> bool:
         """Whether a block ends, or it is the user's one period."""
         branch = self.branch(name)
-        return period == self._place(name) + 1 if branch is None else period > 1 and period % branch.step == 0
+        step = self.branches[branch - 1].step if branch else 1
+        return period > 1 and period % step == 0 if branch else period == self._place(name) + 1
 
     def note(self, kept: Kept, name: str, period: int, value: Number) -> None:
         """Draw the signs and the offset of a user of a branch, and keep the sign of this first value.
@@ -125,13 +125,13 @@ class Tree(Way):
         Where another copy of the state may have drawn signs there are no new ones.
         """
         branch = self.branch(name)
-        if branch is not None and kept.signs is None and not kept.lost:
+        if branch and kept.signs is None and not kept.lost:
             kept.offset = random_share()
-            kept.signs, kept.sign = branch.signs(), self._sign(value, kept.offset)
+            kept.signs, kept.sign = self.branches[branch - 1].signs(), self._sign(value, kept.offset)
 
     def drawn(self, kept: Kept, name: str, value: Number) -> str | None:
         """Return a value's report, or the next sign; None where another copy may have sent it for another change."""
-        if self.branch(name) is None:
+        if not self.branch(name):
             return text_of(self.mechanism, value)
         if kept.lost or kept.signs is None or kept.offset is None:
             return None
@@ -144,7 +144,7 @@ class Tree(Way):
         return sent
 
     def _place(self, name: str) -> int:
-        return picked(self.shares, turn_word(self.salt, name, 0))
+        return picked(self.shares, turn_word(self.salt, user_name(name), 0))
 
     def _sign(self, value: Number, offset: float) -> str:
         self.mechanism.placed(value)  # refuses what is no number of the domain

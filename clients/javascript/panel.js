@@ -46,12 +46,16 @@ import { asCount } from "./oracles.js";
  * @property {Record<string, string>} draws Of values that are remembered: each one's report by its place.
  * @property {number | null} offset Of rounding to knots, once it is drawn.
  * @property {number | null} last The place that was sent last.
+ * @property {string | null} signs Those that were drawn together at first, "+" and "-".
+ * @property {string | null} sign The value's own when the last block ended.
+ * @property {number} told How many of the signs are used.
+ * @property {Record<string, number>} values Of a history until its report is drawn: the value of each period.
  */
 
 const KEYS = ["format", "kind", "mechanism", "periods", "reports", "epsilon", "salt", "shares", "span"];
 const STATE = "optldp-periods/1";
 const TAG = "optldp-turn/1";
-const MOST_PERIODS = 100_000n;
+export const MOST_PERIODS = 100_000n;
 const LARGEST_TOTAL = 2n ** 31n;
 const LONGEST_NAME = 1024; // code points
 
@@ -81,17 +85,27 @@ export async function parsePanel(text) {
  *   { file: JsonObject, members: JsonObject, document: JsonObject, placed: Placed<any>, periods: number }}
  */
 export function readWay(text, kind, keys) {
-  if (text.length > LARGEST_TEXT) refuse(`a bundle must be at most ${LARGEST_TEXT} characters, got ${text.length}`);
-  const file = asObject("the file", readJson(text));
-  if (file.format !== BUNDLE || file.kind !== kind) refuse(`kind must be ${kind}, got ${shown(file.kind ?? null)}`);
-  const { checksum: _, ...members } = file;
-  asObject("the way", members, keys);
+  const { file, members } = readWayFile(text, { [kind]: keys });
   const document = asObject("the mechanism", members.mechanism);
   const placed = readMember(document);
   if (placed.epsilons.length > 1 || document.format !== FORMAT && placed.columns[0] !== "report") {
     refuse(`a ${kind} is of a table of numbers or a mechanism for categories, got another`);
   }
   return { file, members, document, placed, periods: asCount("periods", members.periods, 2n, MOST_PERIODS) };
+}
+
+/** The file of a way of one of some kinds, with the members that it has but its checksum.
+ * @type {(text: string, keys: Record<string, string[]>) => { file: JsonObject, members: JsonObject, kind: string }} */
+export function readWayFile(text, keys) {
+  if (text.length > LARGEST_TEXT) refuse(`a bundle must be at most ${LARGEST_TEXT} characters, got ${text.length}`);
+  const file = asObject("the file", readJson(text));
+  const kind = typeof file.kind === "string" && Object.hasOwn(keys, file.kind) ? file.kind : null;
+  if (file.format !== BUNDLE || kind === null) {
+    return refuse(`kind must be ${Object.keys(keys).join(" or ")}, got ${shown(file.kind ?? null)}`);
+  }
+  const { checksum: _, ...members } = file;
+  asObject("the way", members, keys[kind]);
+  return { file, members, kind };
 }
 
 /** The budget of a way, which so many draws keep. @type {(members: JsonObject, placed: Placed<any>, many: number) =>
@@ -105,7 +119,7 @@ export function readBudget(members, placed, many) {
 }
 
 /** @type {(salt: Json) => Uint8Array | null} */
-function readSalt(salt) {
+export function readSalt(salt) {
   if (salt === null) return null;
   const digits = asText("the salt", salt);
   if (!/^[0-9a-f]{32}$/.test(digits)) refuse(`the salt must be 32 hexadecimal digits, got ${shown(digits)}`);
@@ -143,7 +157,7 @@ async function digest(parts) {
 
 /** Word `number` of a user, as docs/bundle-format.md says. @type {(salt: Uint8Array, user: string, number: number) =>
  * Promise<bigint>} */
-async function turnWord(salt, user, number) {
+export async function turnWord(salt, user, number) {
   const text = new TextEncoder();
   const last = new Uint8Array(8);
   new DataView(last.buffer).setBigUint64(0, BigInt(number), true);
@@ -151,20 +165,24 @@ async function turnWord(salt, user, number) {
   return new DataView(made.buffer).getBigUint64(0, true);
 }
 
+/** The place of so many that a word picks. @type {(word: bigint, many: number) => number} */
+const placeOf = (word, many) => Number((word * BigInt(many)) >> 64n);
+
+/** The place that a word picks by shares. @type {(shares: number[], word: bigint) => number} */
+export function picked(shares, word) {
+  const chosen = placeOf(word, shares.reduce((sum, share) => sum + share, 0));
+  let end = 0;
+  return shares.findIndex((share) => (end += share) > chosen);
+}
+
 /** The turns of words, from 1 on and rising. @type {(panel: Panel, shares: number[] | null, word: (number: number) =>
  * Promise<bigint>) => Promise<number[]>} */
 async function turnsBy(panel, shares, word) {
-  /** @type {(drawn: bigint, many: number) => number} */
-  const place = (drawn, many) => Number((drawn * BigInt(many)) >> 64n);
-  if (shares !== null) {
-    const chosen = place(await word(0), shares.reduce((sum, share) => sum + share, 0));
-    let end = 0;
-    return [1 + shares.findIndex((share) => (end += share) > chosen)];
-  }
+  if (shares !== null) return [1 + picked(shares, await word(0))];
   const chosen = /** @type {Set<number>} */ (new Set());
   for (let number = 0; number < panel.reports; number++) {
     const last = (panel.span ?? panel.periods) - panel.reports + number + 1;
-    const drawn = 1 + place(await word(number), last);
+    const drawn = 1 + placeOf(await word(number), last);
     chosen.add(chosen.has(drawn) ? last : drawn);
   }
   return [...chosen].sort((x, y) => x - y);
@@ -280,6 +298,7 @@ const hexOf = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(
 /** @type {(owner: string) => State} */
 const newState = (owner) => ({
   format: STATE, owner, number: 0, latest: 0, lost: 0, turns: null, reports: {}, draws: {}, offset: null, last: null,
+  signs: null, sign: null, told: 0, values: {},
 });
 
 /** @type {(count: unknown) => boolean} */
@@ -290,16 +309,19 @@ function readState(text, owner) {
   if (text === null) return null;
   try {
     const kept = JSON.parse(text);
-    const { turns, reports, draws, offset, last } = kept;
+    const { turns, reports, draws, offset, last, signs, sign, values } = kept;
     const fits = [
       Object.keys(kept).sort().join() === Object.keys(newState(owner)).sort().join(),
       kept.format === STATE && kept.owner === owner,
-      [kept.number, kept.latest, kept.lost].every(isCount),
+      [kept.number, kept.latest, kept.lost, kept.told].every(isCount),
       turns === null || Array.isArray(turns) && turns.every(isCount),
       [reports, draws].every((sent) => Object.entries(sent).every(([place, report]) =>
         /^[0-9]+$/.test(place) && typeof report === "string")),
       offset === null || typeof offset === "number" && offset >= 0 && offset < 1,
       last === null || Object.hasOwn(draws, last),
+      (signs === null) === (sign === null) && (signs === null || offset !== null && /^[+-]+$/.test(signs)),
+      [null, "+", "-"].includes(sign),
+      Object.entries(values).every(([period, value]) => /^[0-9]+$/.test(period) && typeof value === "number"),
     ];
     if (fits.every(Boolean)) return kept;
   } catch {

@@ -1,7 +1,7 @@
 /**
  * The client of panels against the library: turns by names, and a state that draws nothing twice.
  *
- *     python make_panels.py FOLDER && OPTLDP_FIXTURES=FOLDER node --test examples/browser-client/tests/panel.test.js
+ *     python make_panels.py FOLDER && OPTLDP_FIXTURES=FOLDER node --test clients/javascript/tests/panel.test.js
  */
 
 import assert from "node:assert/strict";

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from ...estimators.features.groups import side_decoders
+from ...estimators.means.sides import side_decoders
 from ...mechanisms.budget import inner_epsilon
 from ...mechanisms.exactness.make_exact import make_exact
 from ...mechanisms.table.provenance import Provenance

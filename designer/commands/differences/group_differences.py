@@ -48,5 +48,7 @@ def versus_by_group(service: Service, asked: EstimateOptions) -> Found:
     if asked.of != "quantiles":  # whose intervals hold both groups' at once
         say(INDEPENDENT)
     shown = (*found.labels, "n", "first", "second", "value", "low", "high")
-    made = rows_of(found, asked, shown, told, f"differences by {found.by}, first less second", "")
-    return Found("estimate", *made, counts=(first.whole, second.whole))
+    what = "differences" if asked.above is None else f"differences of the share above {asked.above:g}"
+    made = rows_of(found, asked, shown, told, f"{what} by {found.by}, first less second", "")
+    said = {name: fact for name, fact in made[0].items() if name != "above"}  # the title has it
+    return Found("estimate", *made, said=said, counts=(first.whole, second.whole))

@@ -75,6 +75,10 @@ def test_the_change_of_each_group_is_a_row(optldp, reports):
     assert "taken as independent" in optldp(*asked).stderr
     above = told(optldp(*asked, "--above", 20, "--json"))
     assert all(0 < row["low"] < 0.5 < row["high"] for row in above["rows"])
+    done = optldp(*asked, "--above", 20, "--out", "change.csv")
+    assert "differences of the share above 20 by region" in done.stdout
+    columns = dict(zip(*(line.split(",") for line in Path("change.csv").read_text().splitlines()[:2]), strict=True))
+    assert columns["n"] == str(above["rows"][0]["n"])
 
 
 @pytest.mark.nightly

@@ -72,8 +72,8 @@ def best_signed_sets(
     k = len(sides) // 2
     made = [signed_sets(k, size, epsilon) for size in range(1, k) if math.comb(k, size) << size <= MOST_SETS]
     found = [(table, *costs(table, sides, reach)) for table in made]
-    table, *rest = min(found, key=lambda each: each[1].max())
-    return make_exact(table).mechanism, *rest
+    table, variances, of_sizes = min(found, key=lambda each: each[1].max())
+    return make_exact(table).mechanism, variances, of_sizes
 
 
 def costs(table: TabulatedMechanism, sides: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:

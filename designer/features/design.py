@@ -36,7 +36,7 @@ errs by more than any moment says."""
 
 @dataclass(frozen=True, eq=False)
 class FeaturesDesign:
-    """A mechanism of features, and what estimates of its target are expected to be off by.
+    """A mechanism of features, and the expected errors of estimates of its target.
 
     Attributes
     ----------
@@ -51,9 +51,9 @@ class FeaturesDesign:
     bias_low, bias_high : (k,) ndarray of float
         Least and largest bias by clipping, measured on the pilot.
     target : str
-        What the features are for.
+        Target of the features.
     hopeless : float or (k,) ndarray of float
-        Standard errors beyond which reports say nothing.
+        Standard errors beyond which reports carry no information.
     share_variances : float or (k,) ndarray of float
         n times the variance of what each number is divided by, relative to its square: of means of groups.
 
@@ -168,13 +168,14 @@ def whole_shares(shares: Sequence[float] | np.ndarray) -> list[int]:
 
 
 def people_of(made: FeaturesDesign, people: int | None, error: float | None = None) -> dict[str, float]:
-    """Return what so many people err by, or how many an error takes, by name; InputError where that is hopeless.
+    """Return the error with so many people, or the people that an error needs, by name; InputError where that is
+    hopeless.
 
     Parameters
     ----------
     made : FeaturesDesign
     people : int, optional
-        Whose error is wanted; a target that they would not tell at all is refused.
+        People whose error is wanted; a target on which they carry no information is refused.
     error : float, optional
         A standard error, in the target's units, for which people are wanted.
 
@@ -184,8 +185,7 @@ def people_of(made: FeaturesDesign, people: int | None, error: float | None = No
 
     Raises
     ------
-    InputError
-        An error that is not positive, or people who would learn nothing.
+    InputError An error that is not positive, or too few people to learn anything.
 
     Example
     -------

@@ -49,8 +49,8 @@ def design_groups(
     """Return the mechanism for the mean of a number in each of k groups.
 
     *Signs.* A user draws one of the rows s of a Hadamard matrix and reports s_g times how far y is from the pilot's
-    mean of the group, cut at so many standard deviations; a tenth report s_g alone. Rows are random signs without
-    chance: columns of two groups have no correlation, so that s_g times the reports of row s add up to group g alone.
+    mean of the group, cut at so many standard deviations; a tenth report s_g alone. Rows act as random signs:
+    columns of two groups have no correlation, so that s_g times the reports of row s add up to group g alone.
 
     *Sets.* A user rounds that distance at random to a side of the group's mean, and reports some groups with a side
     each, likelier ones with its own. They err less at large budgets, and of rare groups.
@@ -85,10 +85,10 @@ def design_groups(
     Raises
     ------
     InputError
-        Fewer than two groups or more than 32, a group nobody is in, a value outside the box, a number that does not
-        vary within groups, or a clip that is not positive.
+        Fewer than two groups or more than 32, an empty group, a value outside the box, a number that does not vary
+        within groups, or a clip that is not positive.
 
-    Source: random signs as in Bassily and Smith (2015), of one number instead of one.
+    Source: random signs as in Bassily and Smith (2015), times a number instead of one.
 
     Example
     -------

@@ -127,7 +127,7 @@ def keyed_codes(
         key, size = part.key.expression(key_type), part.source.service.mechanism.low.size
         code = f"(CAST({part.cell} AS BIGINT) + {-NOT_REPORTED}) << {codes.shifts[j]}"
         columns = [f"{key} AS key", f"CASE WHEN {part.cell} BETWEEN 0 AND {size - 1} THEN {code} END AS code"]
-        fault = part.key.fault(key) if part.is_tolerant else "NULL"
+        fault = part.key.fault(key) if part.is_tolerant else f"CASE WHEN {part.key.long} THEN TRUE END"
         relation = part.relation.filter(f"{part.cell} IS NOT NULL") if drop_missing else part.relation
         with part.source.reading():
             many = relation.project(f"{', '.join(columns)}, {fault} AS fault")

@@ -28,7 +28,7 @@ LEAST_REPORTS = 2
 
 @dataclass(frozen=True, eq=False)
 class FeaturesEstimate:
-    """Numbers of a target and how far to trust them, in the units of the columns.
+    """Numbers of a target with their errors, in the units of the columns.
 
     Attributes
     ----------
@@ -36,13 +36,13 @@ class FeaturesEstimate:
     value, std_error, low, high : (k,) ndarray of float
         `std_error` of the noise and the sampling; low and high hold the bias by clipping, too.
     method : str
-        "influence", "moments", with "winsorised" before it where features are clipped; intervals of moments are
+        "influence" or "moments", with "winsorised" before it if features are clipped; intervals of moments are
         Fieller's.
     n : int
     worth_open_records : (k,) ndarray of int
-        How many open records tell as much.
+        Number of open records that would give the same precision.
     bias_low, bias_high : (k,) ndarray of float
-        Least and largest bias by clipping, as the pilot has it.
+        Least and largest bias by clipping, from the pilot.
 
     Example
     -------
@@ -123,7 +123,7 @@ def feature_means(mechanism: Features, reports: ArrayLike) -> FeatureMeans:
 
 
 def estimate_features(mechanism: Features, reports: ArrayLike, *, confidence: float = CONFIDENCE) -> FeaturesEstimate:
-    """Return what reports of features tell of their target.
+    """Estimate the target of features from their reports.
 
     Parameters
     ----------
@@ -138,8 +138,8 @@ def estimate_features(mechanism: Features, reports: ArrayLike, *, confidence: fl
 
     Raises
     ------
-    InputError
-        Reports that are none of this mechanism, too few of a feature, or too noisy to tell a variance from zero.
+    InputError Reports of another mechanism, too few of a feature, or too much noise to distinguish a variance from
+    zero.
 
     Example
     -------

@@ -42,14 +42,14 @@ def version_weights(parts: Sequence[FrequencyEstimate], *, alike: bool = False) 
 
 
 def join_frequencies(parts: Sequence[FrequencyEstimate], *, alike: bool = False) -> FrequencyEstimate:
-    """Return the frequencies of the users of all versions of a mechanism, each of whom reported by one of them.
+    """Return the frequencies of the users of all versions of a mechanism, where each user reported by one version.
 
     Parameters
     ----------
     parts : sequence of FrequencyEstimate
         By "unbiased", of the reports of one version each, for the same categories in the same order.
     alike : bool
-        Whether the users of all versions are draws of one population: versions are then weighed by their precision.
+        Whether the users of all versions are draws of one population: versions are then weighted by their precision.
 
     Returns
     -------

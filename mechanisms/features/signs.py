@@ -15,10 +15,11 @@ from ..errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class Signs:
-    """s_g, or s_g times y - m_g cut to [-reach, reach], of a group's number g, the first column, and y, the second.
+    """s_g, or s_g times y - m_g cut to [-reach, reach], where g, the first column, numbers the group, and y is the
+    second column.
 
-    Its range does not grow with the number of groups, whose features together, of signs with no correlation between
-    groups, tell each group's mean.
+    Its range does not grow with the number of groups. Features whose signs are uncorrelated between groups together
+    identify each group's mean.
 
     Parameters
     ----------

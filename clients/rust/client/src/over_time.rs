@@ -39,8 +39,12 @@ impl Place for FilePlace {
     fn write(&mut self, text: &str) -> io::Result<()> {
         let mut beside = self.0.clone().into_os_string();
         beside.push(".new");
+        match fs::remove_file(&beside) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {} // one that a crash left, or that is another's, gives way
+        }
         let mut how = OpenOptions::new();
-        how.write(true).create(true).truncate(true);
+        how.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut how, 0o600);
         let mut file = how.open(&beside)?;

@@ -4,6 +4,8 @@ import java.math.BigInteger;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.optldp.internal.Document;
+import org.optldp.internal.Json;
 
 /** What a device keeps of one way and one user: a text, and the mark beside it that shows how far the text had come. */
 final class Kept {

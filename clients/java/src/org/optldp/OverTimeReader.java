@@ -1,13 +1,14 @@
 package org.optldp;
 
-import static org.optldp.Document.object;
-import static org.optldp.Document.whole;
 import static org.optldp.TableException.need;
+import static org.optldp.internal.Document.object;
+import static org.optldp.internal.Document.whole;
 
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.Arrays;
 import java.util.Map;
+import org.optldp.internal.Document;
 
 /** From a file to a panel, or a way that remembers draws, whose mechanism is proved private and whose budgets add up. */
 public final class OverTimeReader {

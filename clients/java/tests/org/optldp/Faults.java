@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
 import java.util.List;
+import org.optldp.internal.Field;
 
 /** What no vector shows, by generators planted in the platform's place: {@code java -cp FOLDER org.optldp.Faults}. */
 final class Faults {

@@ -87,7 +87,7 @@ def collecting(
     asked: Daily,
     bits: WrittenBits | None = None,
 ) -> Iterator[DayCollector]:
-    """Yield what counts batches of reports into a folder, which is made if it is not there.
+    """Yield a collector that counts batches of reports into a folder, which is made if it is missing.
 
     Parameters
     ----------
@@ -159,12 +159,12 @@ class DayCollector:
     table : str
         Identifier of the table that the reports must be of.
     parse : callable
-        Raises InputError for texts (n,) that are no reports.
+        Parser of texts (n,), which raises InputError for those that are no reports.
     asked : Daily
     bits : WrittenBits, optional
-        Where bits are summed instead of whole reports counted.
+        Number of bits, if bits are summed instead of whole reports counted.
     connection : duckdb.DuckDBPyConnection
-        To what is known.
+        The days known so far.
 
     Example
     -------

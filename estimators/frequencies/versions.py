@@ -91,7 +91,7 @@ def join_frequencies(
     parts : sequence of FrequencyEstimate
         By "unbiased", of the reports of one version each, for the same categories in the same order.
     alike : bool
-        Whether the users of all versions are draws of one population: versions are then weighed by their precision.
+        Whether the users of all versions are draws of one population: versions are then weighted by their precision.
     common : (J, J) array of int, optional
         How many users each two versions have in common, of a report in each; default: none.
     users : int, optional

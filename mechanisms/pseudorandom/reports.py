@@ -37,10 +37,10 @@ Keyed = TabulatedMechanism | FloorForm | CategoricalMechanism
 class KeyedReports:
     """A proved mechanism whose reports are a function of a secret, the user and the value.
 
-    For whoever holds the values and draws in tasks that may be repeated: a report that is drawn again is the same one,
-    so nothing is spent twice. Each report has the mechanism's law for whoever does not hold the secret, as far as
-    HMAC-SHA-256 cannot be told from random; whoever holds it has no privacy barrier. A value that has changed is
-    another report, which spends again and shows that it has changed; so does another table, column or round.
+    It is for holders of values whose tasks may be repeated: a report drawn again is the same one, so nothing is spent
+    twice. Without the secret each report has the mechanism's law, as far as HMAC-SHA-256 looks random; holders of the
+    secret can undo the noise. A changed value gets another report, which spends again and shows the change; so does
+    another table, column or round.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ class KeyedReports:
         Exact.
     secret : Secret
     column : str
-        Of the values: of two columns the reports are drawn apart.
+        Column of the values: different columns have independent reports.
     label : str
-        Of the round: in another one users report anew.
+        Name of the round: users report anew in another one.
 
     Raises
     ------

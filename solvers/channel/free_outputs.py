@@ -63,14 +63,14 @@ def solve_free_outputs(
     weights, knots : (n,) ndarray
         Prior weights that sum to one, and increasing values.
     share : float
-        Of the worst value's error in the objective; the rest is the expected one's.
+        Weight of the worst value's error in the objective; the rest is the expected error's.
     tolerance : float
         Relative gap to reach.
 
     Returns
     -------
     found : Optimum of Rows
-        The bound is for every unbiased table in the cone, whatever its outputs; `LinePrices` proves it again from the
+        The bound holds for every unbiased table in the cone with any outputs; `LinePrices` proves it again from the
         multipliers.
 
     Raises
@@ -78,7 +78,7 @@ def solve_free_outputs(
     InputError
         A tolerance that is not strictly between 0 and 1, weights that do not fit, or a cone that is no such tree.
     SolverError
-        No table was found. Once there is one, numbers that are lost leave its gap open.
+        No table was found. Once a table is found, lost precision leaves its gap open.
 
     Example
     -------

@@ -69,25 +69,24 @@ class LossEvidence:
 class Loss(Objective):
     """The least loss of one report, biased or not, under pure privacy or any promise of pairs.
 
-    Outputs are given, but for unbiased reports of squared loss, whose best ones are found. Of values on a circle and of
-    places, which have no means to be unbiased, the values themselves are the outputs unless others are given.
+    Outputs must be given, except for unbiased reports of squared loss, whose best outputs are found. For values on a
+    circle and for places, which have no means, the values themselves are the outputs unless others are given.
 
     Parameters
     ----------
     loss : str, callable or (n, m) array_like
         "absolute", "squared" or "zero-one"; a function of values (n, 1) and outputs (m,), that returns (n, m); or the
         losses themselves, in the order of values and outputs. Of categories, reports are the numbers 0, ..., m - 1.
-        Of places distance is the Euclidean one. On a circle it is the shorter way round, and "circular" another name
-        of "absolute".
+        Distance between places is Euclidean. On a circle it is the shorter way round, and "circular" another name of
+        "absolute".
     worst : float
-        Share of the worst value's loss in what is least, from 0 to 1; the rest is the expected loss.
+        Share of the worst value's loss in the objective, from 0 to 1; the rest is the expected loss.
     unbiased : bool
         Whether the mean of each knot's reports must be the knot.
 
     Raises
     ------
-    InputError
-        In a design: no outputs where they are needed, losses that are no numbers or do not fit, unbiased reports of
+    InputError In a design: missing outputs, losses that are no numbers or do not fit, unbiased reports of
         categories or on a circle, or outputs between which no unbiased mechanism is private.
     SolverError
         In a design: no table is found.

@@ -31,7 +31,7 @@ class ObjectiveOptions(PriorOptions):
 
     n: Annotated[
         int | None,
-        people("People who will report, once each: how far off may their mean be?", rich_help_panel=PANEL),
+        people("People who will report, once each, for the error of their mean.", rich_help_panel=PANEL),
     ] = None
     confidence: Confidence = CONFIDENCE
     assume: Annotated[
@@ -39,7 +39,7 @@ class ObjectiveOptions(PriorOptions):
         typer.Option(
             "--assume",
             metavar="trust=FACTOR",
-            help="With --objective error: each weight of the prior is right within a factor, as trust=3 says.",
+            help="With --objective error: each weight of the prior is right within a factor, such as trust=3.",
         ),
     ] = None
     assume_from: Annotated[

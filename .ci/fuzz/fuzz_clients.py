@@ -23,18 +23,18 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from clients.conformance.driver import faults
 from clients.conformance.manifest import Manifest, built
 from clients.conformance.over_time import file_of, ways
-from clients.conformance.vectors import Vector
+from clients.conformance.vectors import KINDS_OVER_TIME, Vector
 
 SANITIZED = "-std=c99 -O1 -g -ffp-contract=off -fsanitize=address,undefined -fno-sanitize-recover=all"
 AT_ONCE = 2000
 """Files for one run of a client."""
 
 
-def good_files(folder: Path) -> list[bytes]:
-    """Files that a client takes, of every kind that clients have."""
+def good_files(folder: Path) -> list[tuple[str, bytes]]:
+    """Files that a client takes, each with the kind of vectors that not all clients have, or ""."""
     table = make_exact(duchi([0.0, 1.0], 0.5)).mechanism
-    tables = [content for content in corpus(folder) if not content.startswith(b"PK") and taken(content)]
-    return tables + [file_of(way).encode() for way in ways(table).values()]
+    tables = [("", content) for content in corpus(folder) if not content.startswith(b"PK") and taken(content)]
+    return tables + [(KINDS_OVER_TIME[way.kind], file_of(way).encode()) for way in ways(table).values()]
 
 
 def taken(content: bytes) -> bool:
@@ -50,16 +50,17 @@ def taken(content: bytes) -> bool:
         return False
 
 
-def files(good: list[bytes], rng: np.random.Generator) -> list[Vector]:
+def files(good: list[tuple[str, bytes]], rng: np.random.Generator) -> list[Vector]:
     """Mutants of good files, in text of UTF-8, as clients get them, each with the library's verdict."""
     made = []
     while len(made) < AT_ONCE:
-        content = mutant([some(rng, good)], rng)
+        kind, file = some(rng, good)
+        content = mutant([file], rng)
         try:
             text = content.decode()
         except UnicodeDecodeError:
             continue
-        made.append(Vector(text, "", {"do": "read", "document": text}, accepted=taken(content)))
+        made.append(Vector(text, kind, {"do": "read", "document": text}, accepted=taken(content)))
     return made
 
 
@@ -75,15 +76,18 @@ def main() -> int:
     verdicts: list[bool | None] = []
     os.environ["CFLAGS"] = SANITIZED
     with tempfile.TemporaryDirectory() as scratch:
-        good, commands = good_files(Path(scratch)), {}
+        good, commands, kinds = good_files(Path(scratch)), {}, {}
         for client in options.clients:
-            folder = Path(scratch, client)
+            folder, manifest = Path(scratch, client), Manifest.of(client)
             folder.mkdir()
-            commands[client] = built(Manifest.of(client), folder)
+            commands[client], kinds[client] = built(manifest, folder), ("", *manifest.kinds)
         while not verdicts or time.monotonic() - started < options.seconds:
             asked = files(good, rng)
             verdicts += [vector.accepted for vector in asked]
-            wrong = {client: faults(command, asked) for client, command in commands.items()}
+            wrong = {
+                client: faults(command, [vector for vector in asked if vector.kind in kinds[client]])
+                for client, command in commands.items()
+            }
             if any(wrong.values()):
                 Path("fuzz-failure.json").write_text(json.dumps(wrong))
                 print(

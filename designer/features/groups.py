@@ -96,8 +96,8 @@ def design_groups(
     >>> from optldp.designer.features import design_groups
     >>> groups, values = np.arange(400) % 4, np.arange(400) % 7
     >>> made = design_groups("town", tuple("abcd"), "age", (0, 6), 2.0, groups, values)
-    >>> made.names, len(made.mechanism.features)
-    (('a', 'b', 'c', 'd'), 7)
+    >>> made.names, [each.name for each in made.mechanism.features]
+    (('a', 'b', 'c', 'd'), ['sets'])
     """
     _check(labels, group, column, box, groups, values, clip)
     k = len(labels)

@@ -53,3 +53,12 @@ def test_a_state_that_was_altered_is_refused_and_no_value_is_shown(panel, tmp_pa
         state.write(altered)
         with pytest.raises(ValueError, match="as they were left"):
             panel.report("ann", 1, "yes", state, mark)
+
+
+def test_a_file_left_beside_the_state_lends_it_no_readers(tmp_path):
+    left = tmp_path / "state.new"
+    left.write_text("left by a crash, or laid by another")
+    left.chmod(0o644)
+    FilePlace(tmp_path / "state").write("whole")
+    assert stat.S_IMODE((tmp_path / "state").stat().st_mode) == 0o600
+    assert not left.exists()

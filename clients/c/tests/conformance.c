@@ -104,6 +104,10 @@ typedef struct mechanism { /* one of the four */
     optldp_way *way;
 } mechanism;
 
+static int is_over_time(const json *kind) {
+    return json_is(kind, "panel") || json_is(kind, "memoised") || json_is(kind, "rows") || json_is(kind, "tree");
+}
+
 static int is_combined(const json *kind) {
     static const char *const KINDS[] = {"key-value-unary", "key-value-response", "attributes", "personalised",
                                         "personalised-pairs", "personalised-attributes"};
@@ -121,7 +125,7 @@ static const char *read_one(const char *text, size_t size, mechanism *made) {
                  json_is(json_member(&document, "format"), "optldp-bundle/1") &&
                  !json_is(json_member(&document, "kind"), "floor");
     const json *kind = bundle ? json_member(&document, "kind") : NULL;
-    int way = json_is(kind, "panel") || json_is(kind, "memoised"), combined = is_combined(kind);
+    int way = is_over_time(kind), combined = is_combined(kind);
     arena_free(&memory);
     *made = (mechanism){NULL, NULL, NULL, NULL};
     if (way) return optldp_read_way(text, size, &made->way);

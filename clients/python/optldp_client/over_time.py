@@ -49,7 +49,8 @@ class FilePlace:
     def write(self, text: str) -> None:
         """Replace the file."""
         beside = self.path.with_name(self.path.name + ".new")
-        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        beside.unlink(missing_ok=True)  # a file that stands there keeps its readers: made anew, it has its owner alone
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

@@ -38,7 +38,7 @@ def rivals(
     made, notes = features_design(asked, data, epsilon, users, clip=clip, drop_missing=drop_missing, public=public)
     costs: dict[str, float | FeaturesDesign] = {} if made.target == "group-means" else {ONE: made}
     costs |= _others(asked, data, epsilon, users, clip=clip, drop_missing=drop_missing)
-    varied = {name: way if isinstance(way, float) else float(way.variances.max()) for name, way in costs.items()}
+    varied = {name: way if isinstance(way, int | float) else float(way.variances.max()) for name, way in costs.items()}
     best = min(varied.values())
     rows: list[dict[str, Any]] = []
     for method, cost in sorted(varied.items(), key=lambda each: each[1]):
@@ -47,9 +47,9 @@ def rivals(
             "for": made.target, "epsilon": epsilon, "method": method, "variance_times_n": cost, "ratio": cost / best,
         }  # fmt: skip
         if users is not None:
-            row["error"] = math.sqrt(cost / users) if isinstance(way, float) else _told_error(way, users)
+            row["error"] = math.sqrt(cost / users) if isinstance(way, int | float) else _told_error(way, users)
         if error is not None:
-            row["people"] = math.ceil(cost / error**2) if isinstance(way, float) else way.people(error)
+            row["people"] = math.ceil(cost / error**2) if isinstance(way, int | float) else way.people(error)
         rows.append(row)
     return rows, notes
 

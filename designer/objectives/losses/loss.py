@@ -27,6 +27,7 @@ from ....mechanisms.table.provenance import PERIOD, Provenance
 from ....mechanisms.units import squared, units_label
 from ....solvers import Status
 from ....solvers.channel import ChannelProgram, LinePrices, solve_at_most, solve_channel, solve_free_outputs
+from ....solvers.cone import Cone
 from ...priors.categorical import CategoricalPrior
 from ...priors.prior import Prior
 from ..base import Objective, Problem, Solution, Told
@@ -38,6 +39,9 @@ from .named import CIRCULAR, LOSSES, Losses, best_readings, known_or_read, losse
 
 TREES = "(pure, metric along a line, blocks, sensitive, by-value by the average)"
 """Privacies whose limits have no circle of pairs, as messages say."""
+
+FEW_VALUES = 33
+"""Values for which outputs are found where limits are no tree: each price on the line is then a linear program."""
 
 FREE = 0.5
 """Share of the tolerance to which outputs are found: what is left is for exactness."""
@@ -236,7 +240,7 @@ class Loss(Objective):
         """Whether outputs are to be found."""
         wanted = self.unbiased and isinstance(self.loss, str) and self.loss == "squared"
         wanted = wanted and problem.outputs is None and isinstance(problem.prior, Prior) and _period(problem) is None
-        return wanted and cone_of(problem).tree is not None
+        return wanted and _places_outputs(cone_of(problem), few=problem.most is not None)
 
     def _placed(self, problem: Problem, mechanism: Any) -> Problem:
         """The problem with a mechanism's own outputs, where none were given."""
@@ -251,6 +255,11 @@ class Loss(Objective):
         if labels and isinstance(problem.prior.categories, Places):
             labels, values = False, problem.prior.categories.points
         return losses_of(self.loss, values, _outputs(problem), labels=labels, period=_period(problem))
+
+
+def _places_outputs(cone: Cone, few: bool) -> bool:
+    """Whether the solver of free outputs takes a cone: a tree, or finite limits between few values."""
+    return cone.tree is not None or (not few and cone.values <= FEW_VALUES and bool(np.isfinite(cone.closed).all()))
 
 
 def _merged(table: CategoricalTable) -> list[str]:
@@ -273,6 +282,7 @@ def _outputs(problem: Problem) -> np.ndarray:
     if problem.outputs is None:
         raise InputError(
             "a Loss needs the reports that there may be, unless it is of unbiased reports, squared, and of a privacy "
-            f"whose limits are a tree {TREES}: give --outputs LO:HI:STEP, or outputs=[...] to design"
+            f"whose limits are a tree {TREES}, or finite between at most {FEW_VALUES} values: give --outputs "
+            "LO:HI:STEP, or outputs=[...] to design"
         )
     return problem.outputs

@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 from optldp.designer.features import design_groups, people_of
 from optldp.designer.features.groups import SIZES, sign_rows
+from optldp.designer.features.signed_sets import signed_sets
+from optldp.estimators import influence
 from optldp.estimators.features import estimate_features
-from optldp.mechanisms import InputError
+from optldp.estimators.means.sides import side_decoders
+from optldp.mechanisms import InputError, duchi
 
 GROUPS = np.repeat(np.arange(5), 200)
 SIGNS = np.tile([-1.0, 1.0], 500)
@@ -36,6 +39,7 @@ def test_signed_sets_of_groups_cost_what_is_counted(epsilon, size):
     # Each of 5 groups is in size / 5 of all sets that are reported.
     share_of_sign = with_own * math.expm1(epsilon) / whole
     assert made.variances == pytest.approx(np.full(5, 25 * size / 5 / share_of_sign**2), rel=1e-9)
+    assert influence(made.mechanism).highest == pytest.approx(np.full(5, 1 / share_of_sign), rel=1e-9)
 
 
 def test_signs_or_sets_are_taken_as_the_worst_group_errs_less():
@@ -52,6 +56,12 @@ def test_signs_or_sets_are_taken_as_the_worst_group_errs_less():
     # Few people do not tell the rare group's share by signs, of which a tenth report it.
     taken = design_groups("g", FIVE, "y", (-4, 4), 0.5, few, values, users=10_000)
     assert len(taken.mechanism.features) == 1
+
+
+def test_a_table_that_does_not_tell_sides_apart_is_refused():
+    for table, says in ((signed_sets(3, 3, 1.0), "tell every side"), (duchi([0.0, 2.0], 1.0), "got other knots")):
+        with pytest.raises(InputError, match=says):
+            side_decoders(table, 1.0)
 
 
 def test_no_sign_of_a_group_goes_with_that_of_another():

@@ -180,9 +180,10 @@ func answer(asked question) (any, error) {
 	var way *optldp.Way
 	var report func(value any) (any, error)
 	var err error
-	if kind := kindOf(asked.Document); kind == "panel" || kind == "memoised" {
+	switch kindOf(asked.Document) {
+	case "panel", "memoised", "rows", "tree":
 		way, err = optldp.ReadWay([]byte(asked.Document))
-	} else {
+	default:
 		report, err = read(asked.Document)
 	}
 	var refused *optldp.TableError

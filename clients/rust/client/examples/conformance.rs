@@ -184,7 +184,7 @@ fn live(way: &Way, user: &str, steps: &[Json]) -> String {
 /// Whether a document is, or says that it is, of a way over time.
 fn is_over_time(document: &str) -> bool {
     let file = Json::parse(document).unwrap_or(Json::Null);
-    file.member("kind").is_some_and(|kind| kind.is("panel") || kind.is("memoised"))
+    file.member("kind").is_some_and(|kind| ["panel", "memoised", "rows", "tree"].iter().any(|way| kind.is(way)))
 }
 
 fn refusal(reason: &str) -> String {

@@ -96,7 +96,7 @@ final class Conformance {
     private static boolean isOverTime(byte[] document) {
         try {
             return Json.parse(new String(document, StandardCharsets.UTF_8)) instanceof Map<?, ?> file
-                    && List.of("panel", "memoised").contains(String.valueOf(file.get("kind")));
+                    && List.of("panel", "memoised", "rows", "tree").contains(String.valueOf(file.get("kind")));
         } catch (TableException broken) {
             return false; // the other reader says why
         }

@@ -64,8 +64,8 @@ SLOW = (
 )
 """They design dozens of mechanisms, or draw many pictures."""
 
-NIGHTLY = ("sweeps.md",)
-"""Half a minute of simulations."""
+NIGHTLY = ("figures.md", "sweeps.md")
+"""Pictures whose functions have tests of their own (`designer/plots`), and half a minute of simulations."""
 
 WITH_PYTHON = [page for page in PAGES if any(block.language == "python" and block.runs for block in blocks(page))]
 

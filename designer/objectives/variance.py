@@ -4,8 +4,8 @@ The prior's knots are mapped to [-1, 1], the program of `optldp.solvers.unbiased
 below epsilon (`inner_epsilon`), and the result is mapped back. Variances scale with the squared half-width; the
 variance that rounding to knots adds is the same for every mechanism and is added to value and bound alike.
 
-That is for pure privacy and free outputs. The same is the unbiased squared `Loss`, under any promise of pairs and on
-given outputs, too: it solves all else, and the general way of what it could have been faster at.
+That is for pure privacy and free outputs. Any other promise of pairs, given outputs and the general way are solved as
+the unbiased squared `Loss`, which is the same objective.
 """
 
 from __future__ import annotations

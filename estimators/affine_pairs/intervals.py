@@ -1,4 +1,4 @@
-"""Intervals of numbers of a distribution on knots by pairs of linear estimates, and their shortest possible length."""
+"""Intervals for a number of a distribution, such as its mean, from pairs of linear estimates; how short one can be."""
 
 from __future__ import annotations
 

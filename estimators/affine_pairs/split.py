@@ -1,4 +1,4 @@
-"""The few reports that choose estimates, and the rest, which they are made of."""
+"""Reports are split: a few choose the estimates, and the rest are what these are computed from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What several rounds of mixed reports tell of one user, each by itself known at any delta."""
+"""The privacy of several shuffled rounds together, from the privacy of each at any delta."""
 
 from __future__ import annotations
 

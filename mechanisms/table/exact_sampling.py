@@ -1,6 +1,6 @@
 """Drawing reports by whole numbers: random words of 64 bits in, no rejection, every comparison one of integers.
 
-Two words decide on knot and output, whatever the value is; how many more a report takes depends on the report alone.
+Two words choose the knot and the output, for every value. A report may take more words: how many, the report tells.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""From coarse knots to fine ones: a point of the one path as a start of the other's.
+"""A solution on coarse knots becomes a start on fine ones.
 
 A coarse point's windows are interpolated between its knots: per unit of weight a parabola is (y - r)(y - s) = y^2 - m y
 + r s, with r s and m = r + s linear in between. F is then at least what it was, since min(g, E g) is concave and lies

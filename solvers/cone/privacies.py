@@ -1,4 +1,4 @@
-"""A cone for each kind of privacy: from what people say of it to few rows, and to a tree where there is one."""
+"""One function for each kind of privacy: it returns the cone, as few rows as it takes, or as a tree where it is one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What counts by day may be asked, of an engine or here."""
+"""The options of commands that count reports by day, in an engine or here."""
 
 from __future__ import annotations
 

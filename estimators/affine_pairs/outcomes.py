@@ -110,7 +110,7 @@ class Outcomes:
 
     def _kept(self) -> Outcomes:
         """The same without outcomes that nobody can have."""
-        can = self.law.any(axis=0)
+        can = (self.law != 0).sum(axis=0) > 0
         several = None if self.several is None else self.several.kept(can)
         return replace(self, law=self.law[:, can], counts=self.counts[can], several=several)
 

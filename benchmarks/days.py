@@ -1,11 +1,11 @@
 """Thirty days of reports, late and doubled ones among them, counted by runs that are killed: are the counts the same?
 
-    python benchmarks/days.py --reports 1000000 --seed 1
+    python benchmarks/days.py --reports 1000000 --seed 1 --write docs/how-to/engines.md
 
 Each day has two batches, in an order of chance: the reports of that day with those of three days before that were held
 up, and a tenth of what came the day before once more, some of it after its day was closed. A run is killed (SIGKILL)
 after a part of the time that the last whole one took, chosen at random, and started again. The counts must be those of
-all reports, each once. Prints processor seconds, memory and the size of what is known.
+all reports, each once. Prints, and writes into the page, processor seconds, memory and the size of what is known.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ DAYS, LATE = 30, 3
 HELD_UP, AGAIN = 0.2, 10
 """Share of reports that come up to three days late, and which part of a day's batch comes once more."""
 
+MARKS = "<!-- days -->\n", "\n<!-- end of days -->"
+
 FIRST = date(2026, 5, 1)
 DIGITS = 32
 
@@ -43,15 +45,22 @@ def main() -> None:
     parser.add_argument("--reports", type=int, default=1_000_000, help="a day")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kept", type=Path, help="folder from which a run that was stopped goes on")
+    parser.add_argument("--write", type=Path, help="a page with marks for what came of it")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = asked.kept or Path(temporary)
         folder.mkdir(exist_ok=True)
-        sys.exit(not collected(Collection(asked.reports, asked.seed), folder))
+        same, text = collected(Collection(asked.reports, asked.seed), folder)
+        print(text)
+        if same and asked.write is not None:
+            page = asked.write.read_text()
+            start, stop = (page.index(mark) for mark in MARKS)
+            asked.write.write_text(page[: start + len(MARKS[0])] + text + page[stop:])
+        sys.exit(not same)
 
 
-def collected(made: Collection, folder: Path) -> bool:
-    """Count all days, print what came of it, and return whether the counts are those of all reports."""
+def collected(made: Collection, folder: Path) -> tuple[bool, str]:
+    """Count all days, and return whether the counts are those of all reports, and what came of it."""
     kept = folder / "kept.json"
     if kept.exists():
         spent = Spent(**json.loads(kept.read_text()))
@@ -75,10 +84,12 @@ def collected(made: Collection, folder: Path) -> bool:
         told[(day - FIRST).days, rows["output"].astype(int)] = rows["n"]
     same = bool((told == expected).all()) and not found.number(name, "invalid")
     runs = f"{spent.killed} of {spent.killed + spent.batches} runs killed"
-    print(f"{expected.sum():,} reports of {DAYS} days, {runs}: {'the same counts' if same else 'OTHERS'}")
-    print(f"{spent.processor:.0f} s of processor time, {spent.memory:.0f} MB of memory at most,")
-    print(f"{(folder / 'counts' / 'state.duckdb').stat().st_size / 1e6:.0f} MB of state")
-    return same
+    text = (
+        f"{expected.sum():,} reports of {DAYS} days, {runs}: {'the same counts' if same else 'OTHERS'}. It took "
+        f"{spent.processor:.0f} s of processor time and at most {spent.memory:.0f} MB of memory, and "
+        f"{(folder / 'counts' / 'state.duckdb').stat().st_size / 1e6:.0f} MB of state were left (seed {made.seed})."
+    )
+    return same, text
 
 
 @dataclass

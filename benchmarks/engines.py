@@ -1,7 +1,10 @@
-"""Counting reports where they lie, beside what the engine itself asks for the same: `python benchmarks/engines.py`.
+"""Counting reports where they lie, beside what the engine itself asks for the same.
+
+    python benchmarks/engines.py --write docs/how-to/engines.md
 
 Parquet files are made on the spot: ROWS indexed reports of one service (100 million, a file of 63 MB; a billion by
-`--rows 1000000000`), and three services with USERS each, in orders of their own, matched by keys of three kinds.
+`--rows 1000000000`), and three services with USERS each (`--users 10000000` for ten millions), in orders of their own,
+matched by keys of three kinds. The tables of services are written into the page.
 Every way of counting is a process of its own; all ways take turns, and of each the turn of least processor seconds, of
 all its cores, stands. The engine's own query is as short as its language lets it be: it refuses nothing.
 """
@@ -12,6 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import duckdb
@@ -28,6 +32,7 @@ KEYS = {
     "texts": "'user ' || CAST(hash(\"user\") AS VARCHAR)",
 }
 """What users are called, by SQL of their numbers from 0."""
+MARKS = "<!-- engines, services -->\n", "\n<!-- end of engines, services -->"
 TABLE = make_exact(piecewise(np.linspace(0.0, 1.0, 9), 1.0)).mechanism
 
 BEFORE = """
@@ -57,8 +62,9 @@ JOINED = "SELECT a.output, b.output, c.output, count(*) AS n FROM 'a.parquet' a 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--rows", type=int, default=100_000_000)
-    parser.add_argument("--users", type=int, default=10_000_000)
+    parser.add_argument("--users", type=int, default=1_000_000)
     parser.add_argument("--turns", type=int, default=TURNS)
+    parser.add_argument("--write", type=Path, help="a page with marks for the table of services")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
@@ -66,8 +72,27 @@ def main() -> None:
         if asked.rows:
             print(_one_service(folder, asked.rows, asked.turns).markdown(), flush=True)
         if asked.users:
-            for kind in KEYS:
-                print("\n" + _three_services(folder, kind, asked.users, asked.turns).markdown(), flush=True)
+            tables = {kind: _three_services(folder, kind, asked.users, asked.turns) for kind in KEYS}
+            for table in tables.values():
+                print("\n" + table.markdown(), flush=True)
+            text = _beside(tables, asked.users, asked.turns).markdown()
+            print("\n" + text)
+            if asked.write is not None:
+                page = asked.write.read_text()
+                start, stop = (page.index(mark) for mark in MARKS)
+                asked.write.write_text(page[: start + len(MARKS[0])] + text + page[stop:])
+
+
+def _beside(tables: Mapping[str, Table], users: int, turns: int) -> Table:
+    """What each way takes, as times the full join, by the kind of keys."""
+    said = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True, check=True).stdout
+    about = (
+        f"Three services of {users:,} users each; commit {said.strip()}, {len(os.sched_getaffinity(0))} cores. "
+        f"Processor seconds as times those of the engine's own FULL JOIN, of each way the least of {turns} turns."
+    )
+    ways = zip(*(table.rows for table in tables.values()), strict=True)
+    rows = [(each[0][0], *(way[-1] for way in each)) for each in ways]
+    return Table({"way": "", **{f"keys of {kind}": ".2f" for kind in tables}}, rows, about)
 
 
 def _one_service(folder: Path, rows: int, turns: int) -> Table:

@@ -167,47 +167,33 @@ def told_rounds(epsilon: float, runs: int, n: int) -> None:
         print(f"   refused {refused[name]} of {runs}")
 
 
-def signed_sets(shares: np.ndarray, reach: float, epsilon: float) -> np.ndarray:
-    """n times the variance (k,) of means of groups by sets of d signed groups, of the best d, by formula.
-
-    A device rounds a number, cut to [-reach, reach] about its group's mean, to a sign at random, and reports a set of d
-    of k groups with a sign each, e^epsilon times as likely if its own group is in it with its sign. With a the mean of
-    a group's sign in a set less that of the other sign, n var = (reach / a)^2 Pr(in the set) / share^2 at means of 0.
-    Sizes come from the same reports.
-    """
-    k, likely = len(shares), math.exp(epsilon)
-
-    def of(d: int) -> np.ndarray:
-        total, with_own = math.comb(k, d) * 2**d, math.comb(k - 1, d - 1) * 2 ** (d - 1)
-        with_both = math.comb(k - 2, d - 2) * 2 ** (d - 1) if d > 1 else 0
-        whole = with_own * likely + total - with_own
-        own, other = with_own * (likely + 1) / whole, (with_both * (likely - 1) + 2 * with_own) / whole
-        return (own * shares + other * (1 - shares)) * (reach * whole / (with_own * (likely - 1)) / shares) ** 2
-
-    return min((of(d) for d in range(1, k)), key=lambda found: found.max())
-
-
 def told_groups(epsilon: float, runs: int, n: int) -> None:
-    """Print means of five groups alike in size."""
+    """Print means of five groups alike in size, and of five with a fiftieth of the people in the first, both ways."""
     groups, values = five_groups()
-    made = design_groups("g", tuple("abcde"), "y", (-4, 4), epsilon, groups, values)
-    truth = np.bincount(groups, values) / np.bincount(groups)
-    people = np.column_stack([groups, values])
-    told(
-        f"means of five groups, eps {epsilon:g}", made, truth, lambda rng, n: people[rng.integers(len(people), size=n)],
-        runs, n, 5,
-    )  # fmt: skip
-    whole = design_groups("g", tuple("abcde"), "y", (-4, 4), epsilon, groups, values, clip=math.inf)
-    reach = made.mechanism.features[0].formula.reach
-    print(f"{'  signed sets':34} {signed_sets(np.full(5, 0.2), reach, epsilon).sum():10.2f}")
-    # The first group with a fiftieth of the people.
-    of_few = np.concatenate([np.flatnonzero(groups == 0)[::12], np.flatnonzero(groups)])
-    few = design_groups("g", tuple("abcde"), "y", (-4, 4), epsilon, groups[of_few], values[of_few])
-    sizes = np.bincount(groups[of_few]) / len(of_few)
-    sets = signed_sets(sizes, few.mechanism.features[0].formula.reach, epsilon)
-    print(f"{'  rare group, of few people':34} {few.variances[0]:10.2f}   signed sets {sets[0]:.2f}")
-    print(f"{'  nothing cut':34} {whole.variances.sum():10.2f}")
-    print(f"{'  budget split':34} {split_groups(groups, values, (-4, 4), epsilon).sum():10.2f}")
+    few = np.concatenate([np.flatnonzero(groups == 0)[::12], np.flatnonzero(groups)])
+    for name, records in (("five groups", np.arange(len(groups))), ("a rare one", few)):
+        people = np.column_stack([groups[records], values[records]])
+        of_people = groups[records], values[records]
+        truth = np.bincount(*of_people) / np.bincount(of_people[0])
+        for way in ("signs", "sets"):
+            made = design_groups("g", tuple("abcde"), "y", (-4, 4), epsilon, *of_people, way=way)
+            title = f"{name}, {way}, eps {epsilon:g}"
+            if n < made.least_people:
+                print(f"{title:34} {made.variances.sum():10.2f}   not simulated")
+            else:
+                told(
+                    title,
+                    made,
+                    truth,
+                    lambda rng, n, people=people: people[rng.integers(len(people), size=n)],
+                    runs,
+                    n,
+                    5,
+                )
+            print(f"{'  first group':34} {made.variances[0]:10.2f}   from {made.least_people:,} people on")
+            whole = design_groups("g", tuple("abcde"), "y", (-4, 4), epsilon, *of_people, clip=math.inf, way=way)
+            print(f"{'  nothing cut':34} {whole.variances.sum():10.2f}")
+        print(f"{'  budget split':34} {split_groups(*of_people, (-4, 4), epsilon).sum():10.2f}")
 
 
 def told_tables(epsilon: float, runs: int, n: int) -> None:

@@ -20,7 +20,8 @@ from ..mechanisms.errors import InputError
 
 @dataclass(frozen=True)
 class Levels:
-    """Pure epsilon-LDP for the values, at the level that each user chose, and a bound on what a report tells of it.
+    """Pure epsilon-LDP for the values, at the level that each user chose, and a bound on how far a report reveals the
+    level.
 
     Parameters
     ----------
@@ -30,14 +31,13 @@ class Levels:
         How many users are expected at each level, positive; only their proportions matter. Default: as many at each.
     leakage : float
         Largest log-ratio of two levels' probabilities of any report of the same value, non-negative. Zero: all levels
-        have the table of the strictest. Infinite: the levels have nothing to do with each other.
+        have the table of the strictest. Infinite: the levels' tables are independent.
     level_epsilon : float, optional
         Budget of the report of the level itself, which adds to the leakage. None: levels are reported in the clear.
 
     Raises
     ------
-    InputError
-        Budgets, shares or bounds that make no sense.
+    InputError Budgets, shares or bounds that are not usable.
 
     Example
     -------

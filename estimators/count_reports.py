@@ -91,7 +91,7 @@ def count(
     temp_directory: FilePath | None = None,
     progress: Progress | None = None,
 ) -> Any:
-    """Count reports: how often each was made is all that an estimator may use of them.
+    """Count how often each report was made: estimators use nothing else.
 
     | mechanism | reports | counts |
     |---|---|---|
@@ -107,15 +107,15 @@ def count(
     | list of services of several attributes | none | `AttributeCounts`, each of the services that hold it |
 
     A source of reports is an array, a `.csv` or `.parquet` path, an Arrow table, a pandas or polars data
-    frame, or numpy arrays by column name; whatever is no array is counted out of core. A frame that is not read yet, of
-    polars, dask, duckdb, Ibis, PySpark or whatever Narwhals wraps (extra engines), is counted by its own engine, by
-    numbers of outputs; see docs/how-to/engines.md. Several services are matched by
-    `key`, or are arrays of equal length: a row is a user, NaN says that they did not report to the service. Counts of
-    shards with different users add up, whatever the kind: ``a + b``. Those of an array, without further options, keep
-    how often each number was reported where a table's outputs are intervals, for `estimate_mean`.
+    frame, or numpy arrays by column name; everything but an array is counted out of core. A lazy frame, of polars,
+    dask, duckdb, Ibis, PySpark or any other that Narwhals wraps (extra engines), is counted by its own engine, by
+    numbers of outputs; see docs/how-to/engines.md. Several services are matched by `key`, or are arrays of equal
+    length: each row is a user, and NaN means that this user did not report to the service. Counts of shards with
+    different users add up, for every kind: ``a + b``. Counts of an array, without further options, keep how often each
+    number was reported where a table's outputs are intervals, for `estimate_mean`.
 
-    Services that are matched are taken to have measured one value of each user. Files of different times, in which a
-    user has another value, or the same report again, are rounds: `rounds`.
+    Matched services are assumed to have measured one value of each user. Files of different times, in which a user may
+    have another value or the same report again, need `rounds`.
 
     Parameters
     ----------
@@ -125,45 +125,44 @@ def count(
         Column that names the user, in every source: text or integers (or any other type that is the same in all).
         Keys of a CSV are integers if those of another source are, else text. Needed for several sources with columns.
     column : str
-        Column of the reports; where it is not there, the one of the same name with "simulated_" before it. Attributes
-        have columns of their own names.
+        Column of the reports; if it is missing, the one of the same name with "simulated_" before it. Attributes have
+        columns of their own names.
     keep_first : bool
-        Of several reports of a user to a service, keep the first in the order of the rows instead of refusing them.
+        Keep a user's first report to a service, in the order of the rows, instead of refusing several.
     allow_disjoint : bool
         Accept services that have no users in common.
     drop_missing : bool
         Leave out rows whose report is missing (an empty CSV cell, NA, null, NaN) instead of refusing them.
     skip_invalid : bool or SkippedRows
-        Leave out rows that hold no report that the table can make, or no key, and rows of a CSV that are none, instead
-        of refusing them: counted in the account that is given, else in a `SkippedRowsWarning`. Rows are then not
-        missing at random if those who sent them chose what to send.
+        Leave out rows without a report that the table can make or without a key, and malformed rows of a CSV, instead
+        of refusing them. They are counted in the account that is given, else in a `SkippedRowsWarning`. Such rows are
+        not missing at random if senders chose what to send.
     raw : bool
-        For tables of numbers: keep sums of the reports beside the counts of their outputs, of which
-        `estimate_combined_mean` and `estimate_mean` average raw reports: J + J^2 numbers for each combination of
-        outputs of J services. Equal up to roundings from run to run.
+        For tables of numbers: keep sums of the reports beside the counts of their outputs: J + J^2 numbers for each
+        combination of outputs of J services. `estimate_combined_mean` and `estimate_mean` use them to average raw
+        reports. The sums are equal up to rounding from run to run.
     rounds : bool
-        Whether the services are files of different times: estimates are then of the average over the files, weighed by
-        their reports, with intervals that count users. Without it files that say that they are of different rounds, or
-        of the rounds of one table (`perturb --ledger` writes a column round), are refused.
+        Whether the services are files of different times: estimates are then averages over the files, weighted by their
+        reports, with intervals that count users. Without it, files marked as different rounds, or as rounds of one
+        table (`perturb --ledger` writes a column round), are refused.
     memory_limit : str, optional
-        What duckdb may keep in memory, such as "4GB"; 2GB by default.
+        Memory limit of duckdb, such as "4GB"; 2GB by default.
     temp_directory : path, optional
-        Where what does not fit into memory is kept meanwhile: at most about the size of the reports and keys.
+        Folder for data that do not fit into memory: at most about the size of the reports and keys.
     progress : callable, optional
         Called with what is being done and the share of all the work that is done, from 0 to 1.
 
     Returns
     -------
     counts : of the kind in the table above
-        What every estimator takes; counts of different users add up.
+        Argument of every estimator; counts of different users add up.
 
     Raises
     ------
     InputError
         One line each: reports that the mechanism cannot make, another mechanism, options that are for tables. For
-        tables besides: columns that are missing, users without a key or with several reports to a service, services
-        without reports or without common users, keys of different types, arrays of different length, sources that
-        cannot be read.
+        tables also: missing columns, users without a key or with several reports to a service, services without reports
+        or without common users, keys of different types, arrays of different length, sources that cannot be read.
 
     Example
     -------

@@ -29,9 +29,9 @@ def check_target(target: str) -> None:
 
 
 class Estimate(Shown, ABC):
-    """An estimate of a number, or of K numbers with labels, and how far to trust it.
+    """An estimate of a number, or of K numbers with labels, with its standard errors and intervals.
 
-    Intervals are those of each number by itself.  They measure scatter, not bias, unless an estimate says otherwise.
+    Each interval covers one number by itself.  They measure scatter, not bias, unless an estimate says otherwise.
 
     Attributes
     ----------
@@ -39,11 +39,11 @@ class Estimate(Shown, ABC):
     std_error : float or (K,) ndarray of float
         Estimated standard deviation of `value`; NaN where the method has none.
     n : int or (K,) ndarray of int
-        Users whose reports it is made of.
+        Number of users whose reports it uses.
     method : str
         How it was estimated.
     target : {"users", "population"}
-        Whom `std_error` is about.
+        Whose numbers `std_error` refers to.
     low, high : float or (K,) ndarray of float
         Ends of the interval of the usual confidence, which is `confidence`; for another one see `interval`.
 

@@ -21,14 +21,14 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Interval(Shown):
-    """Where the truth is said to lie.
+    """An interval for the truth.
 
     Parameters
     ----------
     low, high : float or (K,) ndarray of float
         Ends; for K numbers those of each by itself.
     confidence : float
-        The share of cases that the interval shall hold in.
+        Coverage: the share of cases in which the interval holds the truth.
 
     Example
     -------

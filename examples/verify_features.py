@@ -25,6 +25,7 @@ MEMBERS = "checksum columns epsilon features format kind mechanisms target told"
 FORMULAS = {
     "quadratic": "centres constant formula linear name scales share square",
     "score": "centres clip coefficients formula name reach scales share weights",
+    "sides": "centres formula name reach share",
     "signs": "centres formula name reach share signs",
 }
 """What the document of a feature has, by its formula: numbers alone, and none of them code."""

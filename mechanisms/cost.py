@@ -76,10 +76,10 @@ _LARGE: ContextVar[bool] = ContextVar("large files are allowed", default=False)
 
 @contextmanager
 def allow_large(wanted: bool = True) -> Iterator[None]:
-    """Let files, tables and fits cost what they cost, in this block; the option --allow-large of all commands.
+    """Allow files, tables and fits of any cost in this block; the same as the option --allow-large of all commands.
 
-    Without it what would take more than 2 GiB of memory or 2^33 multiplications is refused, in a line that says how
-    much it would take, before it is made: a file of some kilobytes may come from anybody, and ask for that.
+    Otherwise work that needs more than 2 GiB of memory or 2^33 multiplications is refused beforehand, with its cost: a
+    small file from anybody could ask for that much.
 
     Parameters
     ----------

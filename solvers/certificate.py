@@ -60,25 +60,25 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Optimum(Generic[Solved]):
-    """What a solver found, with the evidence for it, both recomputed from what is returned.
+    """A solver's result with its evidence, both recomputed from the returned numbers.
 
     Attributes
     ----------
     solution : Solved
-        What is asked for; the solver says of what form it is.
+        The solution, in the form that the solver describes.
     value : float
-        Of the solution: what the solver makes small, or large.
+        The solution's objective, which the solver minimises or maximises.
     bound : float
         Certified: nothing is better than that.
     multipliers : mapping of str
-        By name what the solver's program, or its function for bounds, proves the bound from.
+        The multipliers by name, from which the program's bound function proves the bound.
     tolerance : float
         Relative gap that was asked for.
     steps : int
-        Taken; rounds, where patterns are added round by round.
+        Steps taken; rounds, where patterns are added round by round.
     seconds : float
     solver : str
-        Who solved it, where there are several who could; else empty.
+        Name of the solver, where there are several; else empty.
 
     Example
     -------
@@ -114,15 +114,15 @@ class Optimum(Generic[Solved]):
 
 @dataclass(frozen=True)
 class Progress:
-    """What a progress callback is told after each step of a solver.
+    """Argument of a progress callback after each step of a solver.
 
     Attributes
     ----------
     step : int
         Steps taken so far: rounds, where patterns are added round by round, and gradients, where a likelihood climbs.
     value : float
-        Reached on the way: what the solver makes small, or large. The result may be a little off, having been cleaned
-        up.
+        Objective at present, which the solver minimises or maximises. The result may differ slightly after its
+        clean-up.
     bound : float
         Certified so far; 0 where a minimisation has none yet.
     columns : int

@@ -6,8 +6,8 @@ HYPOTHESIS_PROFILE=search draws new examples of properties, and more, and report
 import os
 import random
 from collections import Counter
-from collections.abc import Generator
-from contextlib import AbstractContextManager
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from unittest.mock import patch
 from zlib import crc32
 
@@ -22,9 +22,16 @@ PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "same")
 settings.load_profile(PROFILE)
 
 
-def drawn_by(seed: str) -> AbstractContextManager[object]:
-    """Clients draw their reports from this stream instead of the system's: what a test finds, it finds at each run."""
-    return patch.object(os, "urandom", os.urandom if PROFILE == "search" else random.Random(seed).randbytes)
+@contextmanager
+def drawn_by(seed: str) -> Iterator[None]:
+    """Clients draw their reports from this stream instead of the system's: what a test finds, it finds at each run.
+
+    `secrets` and `random.SystemRandom` draw from it as well, so the salt of a panel and the secrets of users: `random`
+    keeps a name of its own for the system's stream.
+    """
+    drawn = os.urandom if PROFILE == "search" else random.Random(seed).randbytes
+    with patch.object(os, "urandom", drawn), patch.object(random, "_urandom", drawn):
+        yield
 
 
 @pytest.hookimpl(wrapper=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "browser-client" / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "clients" / "javascript" / "tests"))
 
 from axe_core import axe_core, serious
 from chromium import Chromium

@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "browser-client" / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "clients" / "javascript" / "tests"))
 
 from axe_core import axe_core, serious
 from chromium import Chromium

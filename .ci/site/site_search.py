@@ -18,7 +18,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "browser-client" / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "clients" / "javascript" / "tests"))
 
 from chromium import Chromium
 

@@ -99,7 +99,7 @@ optldp_status optldp_line(const optldp_mechanism *mechanism, const optldp_value 
 double optldp_mechanism_epsilon(const optldp_mechanism *mechanism);
 const char *optldp_mechanism_identifier(const optldp_mechanism *mechanism);
 
-/* A way of reporting over time that is proved private: a panel, or draws that are remembered. */
+/* A way of reporting over time that is proved private: a panel, draws that are remembered, rows or a tree. */
 typedef struct optldp_way optldp_way;
 
 /* Where a device keeps a text. Both functions return 0, or -1 where they fail. */

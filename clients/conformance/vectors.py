@@ -16,17 +16,29 @@ from optldp.mechanisms.files.bundle import parse_mechanism
 
 from .categories import KINDS_OF, draws, edges, geometries, hashings, read, seeded
 from .combined import combined_draws
-from .over_time import file_of, lives, ways
+from .over_time import USERS, file_of, intrusions, lives, ways
 
-MAKERS = Path(__file__).parents[2] / "examples" / "browser-client" / "tests"
-"""Where documents and draws are made, with fixed seeds; the browser client is tested against the same."""
+MAKERS = Path(__file__).parents[1] / "javascript" / "tests"
+"""Where documents and draws are made, with fixed seeds; the JavaScript client is tested against the same."""
 
 STRICTER = ("a million escapes",)
 """What a browser refuses for want of stack, and others take: no vector."""
 
-KINDS = ("tables", "floor-forms", "categories", "geometry", "pairs", "attributes", "levels", "panels", "memoised")
+KINDS = (
+    "tables",
+    "floor-forms",
+    "categories",
+    "geometry",
+    "pairs",
+    "attributes",
+    "levels",
+    "panels",
+    "memoised",
+    "rows",
+    "tree",
+)
 """What a client may have: exact tables, their floor forms, oracles of categories but projective geometry, that, sets of
-pairs of a key and a number, several numbers, any of these at levels that users choose, and two ways over time."""
+pairs of a key and a number, several numbers, any of these at levels that users choose, and four ways over time."""
 
 COMBINED = {
     "key-value-unary": "pairs",
@@ -39,7 +51,10 @@ COMBINED = {
 """The kind of vectors of each bundle that is not of categories alone."""
 
 
-KINDS_OVER_TIME = {"panel": "panels", "memoised": "memoised"}
+OF_ONE_BRANCH = ("values of one period", "signs of each period")
+"""Trees that are changed in no other places than the one of several."""
+
+KINDS_OVER_TIME = {"panel": "panels", "memoised": "memoised", "rows": "rows", "tree": "tree"}
 
 
 @dataclass(frozen=True)
@@ -54,14 +69,15 @@ class Vector:
     asked : dict
         `do` is `read`, `draw` or `live`; `document` is the text of a file; of a draw, `draws` are values, each with its
         random words of 64 bits in hexadecimal; of a life, `user` is a name and `steps` are periods, each with its value
-        and words, and maybe with what happens to the state `first` and where the device has a `crash`.
+        and words, and maybe with what happens to the state `first`, where the device has a `crash`, and the `user` or
+        the `document` that asks with the state of another.
     accepted : bool or None
         Of `read`: whether the document must be taken.
     reports : tuple of float or str, or None
         Of `draw`: what the library makes of the same words, of numbers alone as numbers, else as lines of
         docs/report-format.md; None where there are too few words, so that nothing may be drawn.
     answers : tuple of dict or None
-        Of `live`: `sent`, a report's text or None, or `crashed`, or `stopped`, for each step.
+        Of `live`: `sent`, a report's text or None, or `crashed`, `stopped` or `refused`, for each step.
     """
 
     name: str
@@ -74,14 +90,21 @@ class Vector:
 
 def _over_time() -> Iterator[Vector]:
     made_bundles, laws = import_module("make_bundles"), import_module("make_fixtures").load_documents("key_value_laws")
-    texts = {}
-    for name, way in ways(laws.three_outputs(1.0)).items():
+    made, texts = ways(laws.three_outputs(1.0)), {}
+    for name, way in made.items():
         kind, texts[name] = KINDS_OVER_TIME[way.kind], file_of(way)
         yield Vector(f"accept: {name}", kind, {"do": "read", "document": texts[name]}, accepted=True)
         for user, steps, answers in lives(way):
             asked = {"do": "live", "document": texts[name], "user": user, "steps": steps}
             yield Vector(f"a life: {name}", kind, asked, answers=tuple(answers))
-    for name, text, private in made_bundles.changed({name: json.loads(text) for name, text in texts.items()}):
+    for name, other in {"four of twelve": "colours remembered", "colours remembered": "four of twelve"}.items():
+        steps, answers = intrusions(made[name], made[other])
+        asked = {"do": "live", "document": texts[name], "user": USERS[0], "steps": steps}
+        yield Vector(
+            f"a state of another user or way: {name}", KINDS_OVER_TIME[made[name].kind], asked, answers=tuple(answers)
+        )
+    several = {name: json.loads(text) for name, text in texts.items() if name not in OF_ONE_BRANCH}
+    for name, text, private in made_bundles.changed(several):
         kind = KINDS_OVER_TIME[json.loads(texts[name.split(" (")[0]])["kind"]]
         yield Vector(f"changed way: {name}", kind, {"do": "read", "document": text}, accepted=private)
 

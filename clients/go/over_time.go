@@ -41,6 +41,7 @@ type Way struct {
 	member
 	panel  *panel
 	values int // that are remembered
+	life   *wholeLife
 }
 
 // member is the mechanism by which a period is reported.
@@ -88,8 +89,13 @@ func (w *Way) Report(user string, period int, value any, store, mark Place) (rep
 	if err != nil {
 		return nil, err
 	}
+	if w.life != nil {
+		if err := w.life.note(&w.table.numbers, kept, name, period, value); err != nil {
+			return nil, err
+		}
+	}
 	if _, sent := kept.Reports[period]; mine && !sent && period >= kept.Latest && period > kept.Lost {
-		drawn, err := w.drawn(kept, value)
+		drawn, err := w.drawn(kept, name, value)
 		if err != nil {
 			return nil, err
 		}
@@ -106,11 +112,10 @@ func (w *Way) Report(user string, period int, value any, store, mark Place) (rep
 	return nil, nil
 }
 
-func stateOf(place, mark Place, owner string) (*state.Kept, bool, error) {
-	return state.Of(place, mark, owner)
-}
-
 func (w *Way) isTurn(kept *state.Kept, name string, period int) (bool, error) {
+	if w.life != nil {
+		return w.life.isTurn(name, period), nil
+	}
 	if w.panel == nil {
 		return true, nil
 	}
@@ -118,9 +123,7 @@ func (w *Way) isTurn(kept *state.Kept, name string, period int) (bool, error) {
 	switch {
 	case w.panel.salt != nil:
 		turns, _ = w.panel.turns(func(number int) (uint64, error) {
-			last := binary.LittleEndian.AppendUint64(nil, uint64(number))
-			made := digest([]byte(turnTag), w.panel.salt, []byte(name), last)
-			return binary.LittleEndian.Uint64(made[:]), nil
+			return hashed(w.panel.salt, name, number), nil
 		})
 	case turns == nil && kept.Lost > 0:
 		kept.Turns = []int{}
@@ -182,9 +185,12 @@ func picked(shares []int64, word uint64) int {
 }
 
 // drawn is a report that is drawn now, or remembered; nil where nothing may be drawn.
-func (w *Way) drawn(kept *state.Kept, value any) (*string, error) {
+func (w *Way) drawn(kept *state.Kept, name string, value any) (*string, error) {
 	if w.panel != nil {
 		return w.cell(value)
+	}
+	if w.life != nil {
+		return w.life.drawn(&w.member, kept, name, value)
 	}
 	if kept.Offset == nil {
 		word, err := drawing.Word()

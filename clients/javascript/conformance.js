@@ -2,10 +2,11 @@
 /** Answers the vectors of clients/conformance, a line of JSON each: `python -m clients.conformance javascript`. */
 
 import { readFileSync } from "node:fs";
-import { parseBundle, reportLine } from "../../examples/browser-client/optldp-bundles.js";
-import { parseMemoised, reportRemembered } from "../../examples/browser-client/memoised.js";
-import { BUNDLE, parseTable, perturb, readJson, TableError } from "../../examples/browser-client/optldp-client.js";
-import { parsePanel, reportInPeriod } from "../../examples/browser-client/panel.js";
+import { parseBundle, reportLine } from "./optldp-bundles.js";
+import { parseMemoised, reportRemembered } from "./memoised.js";
+import { BUNDLE, parseTable, perturb, readJson, TableError } from "./optldp-client.js";
+import { parsePanel, reportInPeriod } from "./panel.js";
+import { parseWholeLife, reportOfLife } from "./whole-lives.js";
 
 /** A generator that has given all its words. */
 class Exhausted extends Error {}
@@ -13,15 +14,19 @@ class Exhausted extends Error {}
 /** What stops a device in the middle. */
 class Crash extends Error {}
 
-/** Where a device keeps what it sent; it may be told to stop when that is written. */
-class Store extends Map {
+/** A text of a device, whoever asks for it; it may be told to stop when that is written. */
+class Store {
   fails = false;
-  getItem(key) {
-    return this.get(key) ?? null;
+  constructor(text = null, begins = false) {
+    this.text = text;
+    this.begins = begins; // whether there may be a first text in spite of that, as of a mark of nothing
   }
-  setItem(key, text) {
-    if (this.fails) throw new Crash();
-    this.set(key, text);
+  getItem() {
+    return this.text;
+  }
+  setItem(_, text) {
+    if (this.fails && !(this.begins && this.text === null)) throw new Crash();
+    this.text = text;
   }
 }
 
@@ -52,6 +57,7 @@ async function wayOf(document) {
   if (!isBundle(document)) return null;
   const { kind } = /** @type {any} */ (readJson(document));
   if (kind === "panel") return { way: await parsePanel(document), report: reportInPeriod };
+  if (["rows", "tree"].includes(kind)) return { way: await parseWholeLife(document), report: reportOfLife };
   if (kind === "memoised") return { way: await parseMemoised(document), report: reportRemembered };
   return null;
 }
@@ -91,21 +97,23 @@ async function drawn(document, draws) {
 /** Reports in periods, with a state that is kept, put back, lost, or not written.
  * @type {(document: string, user: string, steps: any[]) => Promise<object>} */
 async function lived(document, user, steps) {
-  const [{ way, report }, mark] = [/** @type {any} */ (await wayOf(document)), new Store()];
+  const [own, mark] = [/** @type {any} */ (await wayOf(document)), new Store(null, true)];
   let [state, kept] = [new Store(), new Store()];
   const answers = [];
-  for (const { period, value, words, first, crash } of steps) {
-    if (first === "keep") kept = new Store(state);
-    if (first === "restore") state = new Store(kept);
+  for (const { period, value, words, first, crash, ...other } of steps) {
+    if (first === "keep") kept = new Store(state.text);
+    if (first === "restore") state = new Store(kept.text);
     if (first === "lose") state = new Store();
     [state.fails, mark.fails] = [crash === "state", crash === "mark"];
+    const { way, report } = other.document === undefined ? own : await wayOf(other.document);
     script(words);
     try {
-      const sent = await report(way, { user, period, value, state, mark });
+      const sent = await report(way, { user: other.user ?? user, period, value, state, mark });
       answers.push(crash === "report" ? { crashed: true } : { sent: sent?.report ?? null });
     } catch (error) {
       if (error instanceof Crash) answers.push({ crashed: true });
       else if (error instanceof Exhausted) answers.push({ stopped: true });
+      else if (error instanceof TypeError) answers.push({ refused: true });
       else throw error;
     }
   }

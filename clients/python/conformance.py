@@ -34,7 +34,7 @@ def read(document: str) -> Mechanism:
     kind = file.get("kind") if isinstance(file, dict) and file.get("format") == "optldp-bundle/1" else "floor"
     if kind == "floor":
         return read_table(document)
-    if kind in ("panel", "memoised"):
+    if kind in ("panel", "memoised", "rows", "tree"):
         return read_way(document)
     combined = isinstance(kind, str) and kind.startswith(COMBINED)
     return read_combined(document) if combined else read_categories(document)
@@ -73,22 +73,26 @@ class Memory:
 def lived(document: str, user: str, steps: list[dict[str, Any]]) -> dict[str, Any]:
     """Report in periods, with a state that is kept, put back, lost, or not written."""
     way, state, mark, kept, answers = read(document), Memory(begins=False), Memory(begins=True), None, []
-    assert isinstance(way, Way)
     for step in steps:
         first, crash = step.get("first"), step.get("crash")
         if first == "keep":
             kept = state.text
         elif first in ("restore", "lose"):
             state.text = kept if first == "restore" else None
+        other, whose = step.get("document"), step.get("user", user)  # with the state of this way and user
         script(step["words"])
         state.crashes, mark.crashes = crash == "state", crash == "mark"
+        asked = way if other is None else read(other)
+        assert isinstance(asked, Way)
         try:
-            sent = way.report(user, step["period"], step["value"], state, mark)
+            sent = asked.report(whose, step["period"], step["value"], state, mark)
             answers.append({"crashed": True} if crash == "report" else {"sent": sent})
         except CrashError:
             answers.append({"crashed": True})
         except OSError:
             answers.append({"stopped": True})
+        except ValueError:
+            answers.append({"refused": True})
     return {"answers": answers}
 
 

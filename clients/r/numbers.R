@@ -1,6 +1,6 @@
 # Rscript clients/r/numbers.R COUNTS TABLE ...: every estimate, a line each, to all digits: what tests compare.
 folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)))
-source(file.path(folder, "optldp.R"))
+source(file.path(folder, "R", "optldp.R"))
 asked <- commandArgs(TRUE)
 tables <- lapply(asked[-1], read_table)
 counts <- read_counts(asked[1], tables)

@@ -166,19 +166,19 @@ def audit(
     rng: np.random.Generator | None = None,
     progress: Progress | None = None,
 ) -> Audit:
-    """Draw from a sampler at the inputs that betray most and bound its epsilon from below.
+    """Draw from a sampler at the inputs that reveal most and bound its epsilon from below.
 
-    lower bound = log(s / (1 - s)), s being Clopper and Pearson's lower bound of the share that the first input has
-    among the reports in an event, either input drawn with the same chance; at (1 - confidence) / (events tested).
+    lower bound = log(s / (1 - s)), where s is Clopper and Pearson's lower bound on the first input's share of the
+    reports in an event, with both inputs drawn equally often, at level (1 - confidence) / (events tested).
 
     Parameters
     ----------
     table : TabulatedMechanism or Bundle
-        Says which inputs there are and what is claimed; nothing else is believed.
+        Names the inputs and the claim; nothing else in it is trusted.
     draw : callable or str, optional
         The sampler; the mechanism's own, with the operating system's generator, by default. A function takes and
         returns what the mechanism's `sample` does (`sample_sets` for pairs). A text is a command that reads inputs,
-        one a line, and prints reports, one a line, each spelled as docs/report-format.md says.
+        one a line, and prints reports, one a line, each spelled as in docs/report-format.md.
     epsilon : float, optional
         The claim; the mechanism's own by default.
     samples : int

@@ -88,7 +88,7 @@ def audit_over_time(
     users : int
         From 200.
     confidence : float
-        Of the lower bound.
+        Confidence of the lower bound.
     progress : callable, optional
         Told the share of the periods that are done.
 

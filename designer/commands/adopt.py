@@ -51,15 +51,15 @@ def adopt_command(
         Form | None,
         typer.Option(
             "--written",
-            help="How reports are written: index or label; bits, integer or columns; set; seeded. Default: index, "
-            "bits, set, seeded, as those packages return them.",
+            help="How reports are written: index or label; bits, integer or columns; set; seeded. Default: the form "
+            "in which those packages return them.",
         ),
     ] = None,
-    drawn_by: Annotated[str, typer.Option("--drawn-by", help="Who drew them, as a note for readers.")] = "",
+    drawn_by: Annotated[str, typer.Option("--drawn-by", help="Software that drew them, as a note for readers.")] = "",
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Record the law by which others drew reports, as a mechanism for estimates, marked as not drawn by us.
+    """Record the law by which other software drew reports, as a mechanism for estimates, marked as drawn by others.
 
     \b
     Example: optldp adopt grr --categories jobs.csv --epsilon 1 --drawn-by pure-ldp --out theirs.json

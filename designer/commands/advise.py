@@ -72,7 +72,7 @@ def advise_command(
         typer.Option("--estimator", help="Repeat for several; default: all."),
     ] = None,
     repetitions: Annotated[
-        int, typer.Option("--repetitions", help="Simulations of the two that lead, after the race.")
+        int, typer.Option("--repetitions", help="Simulations of the two leaders, after the race.")
     ] = REPETITIONS,
     uniform_share: UniformShare = UNIFORM_SHARE,
     tolerance: Tolerance = TOLERANCE,
@@ -81,7 +81,7 @@ def advise_command(
     drop_missing: DropMissing = False,
     as_json: Json = False,
 ) -> None:
-    """Find the mechanism and estimator with the least error for so many users, by a race of simulations.
+    """Find the mechanism and estimator with the least error for --n users, by a race of simulations.
 
     \b
     Example: optldp advise survey.csv --column income --range 0 200000 --n 10000 --epsilon 1

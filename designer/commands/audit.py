@@ -22,7 +22,7 @@ DEFAULT_SAMPLES = 1e6
 def audit_command(
     table: Table,
     samples: Annotated[float, typer.Option("--samples", help="Reports to draw, such as 1e6.")] = DEFAULT_SAMPLES,
-    confidence: Annotated[float, typer.Option("--confidence", help="Of the lower bound.")] = 0.999,
+    confidence: Annotated[float, typer.Option("--confidence", help="Confidence of the lower bound.")] = 0.999,
     sampler: Annotated[
         str | None,
         typer.Option(
@@ -43,12 +43,12 @@ def audit_command(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Draw from a sampler where it reveals most, and bound its epsilon from below; the exit code is 1 if it is above
-    the claim.
+    """Draw from a sampler where it reveals most, and bound its epsilon from below; the exit code is 1 if the bound
+    exceeds the claim.
 
     For a way over time, one report is audited, then several periods: do changes show, and whose reports are whose?
 
-    A COMMAND must spell its reports as docs/report-format.md says, too: otherwise exit code 1.
+    A COMMAND must also spell its reports as in docs/report-format.md: otherwise the exit code is 1.
 
     \b
     Example: optldp audit mech.json --samples 1e6

@@ -100,7 +100,7 @@ class CompareOptions(FeaturesOptions, ObjectiveOptions):
     plot: Plot = None
     error: Annotated[
         float | None,
-        typer.Option("--error", help="With --for: a standard error, whose people are counted."),
+        typer.Option("--error", help="With --for: a standard error, for which people are counted."),
     ] = None
     force: Force = False
     as_json: Json = False

@@ -22,7 +22,7 @@ SUFFIXES = (".csv", ".parquet")
 @one_line_errors
 @takes_options
 def count_command(asked: CountOptions) -> None:
-    """Count how many users made which report: all that estimators use, for estimate --counts.
+    """Count how many users made each report, for estimate --counts; estimators use nothing else.
 
     \b
     Example: optldp count mech.json reports.csv --out counts.csv
@@ -88,7 +88,7 @@ class CountSqlOptions(DayOptions):
 
     tables: Annotated[list[Path], typer.Argument(metavar="TABLE", help="Table file of each service, .json or .npz.")]
     relations: Annotated[
-        list[str], typer.Option("--from", help="What the engine calls the reports; for each TABLE, in their order.")
+        list[str], typer.Option("--from", help="The engine's name for the reports; one for each TABLE, in order.")
     ]
     dialect: Annotated[Dialect, typer.Option("--dialect", help="SQL of the engine.")] = "duckdb"
     column: Annotated[str, typer.Option("--column", help="Column of the numbers of outputs, or of text reports.")] = (
@@ -101,8 +101,8 @@ class CountSqlOptions(DayOptions):
         Path | None,
         typer.Option(
             "--cells",
-            help="For a column of reports that are numbers: write the outputs as intervals, .csv or .parquet, for a "
-            "table of the file's name in the engine, which the query joins.",
+            help="For a column of reports that are numbers: write the outputs as intervals, .csv or .parquet. The "
+            "query joins them from a table of the file's name in the engine.",
         ),
     ] = None
     table: Annotated[
@@ -122,7 +122,7 @@ class CountSqlOptions(DayOptions):
         ),
     ] = None
     ids: Annotated[
-        bool, typer.Option("--ids/--no-ids", help="With --by: reports have the column report_id, which tells copies.")
+        bool, typer.Option("--ids/--no-ids", help="With --by: reports have the column report_id, which shows copies.")
     ] = True
     force: Force = False
     allow_unproved: AllowUnproved = False

@@ -47,8 +47,8 @@ def describe_command(
         typer.Option(
             "--assume",
             metavar=f"<{'|'.join(ASSUMPTIONS)}>",
-            help="Say how many people must be exempt from it, as --assume of estimate has it, for the column to meet "
-            "it near --prior. Example: --assume shape=1.1 --prior last_year.csv",
+            help="Compute how many people must be exempt for the column to meet an assumption near --prior, in the "
+            "form of --assume of estimate. Example: --assume shape=1.1 --prior last_year.csv",
         ),
     ] = None,
     prior_file: Annotated[
@@ -56,7 +56,7 @@ def describe_command(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Say what a column holds, which range to give, and what to type next; without --column, what columns there are.
+    """Describe a column's values, the range to give, and the next command; without --column, list the columns.
 
     \b
     Example: optldp describe survey.csv --column income

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import typer
 
 from .handlers.options import EstimateOptions
@@ -226,11 +227,18 @@ def _write(found: Found, out: Path | None, plot: Path | None) -> None:
         write_figure(figure, plot)
 
 
+def _whole(column: Any) -> Any:
+    """Return a list of whole numbers, such as of users, as an array of these, so that none is written as 972.0."""
+    whole = isinstance(column, list) and all(type(cell) is int for cell in column)
+    return np.array(column, dtype=np.int64) if whole else column
+
+
 def _write_columns(out: Path, columns: dict[str, Any]) -> None:
     """Write a result; in a CSV, which people open in spreadsheets, no text is a formula."""
     from ...estimators.reading.columns.number_cells import write_columns
     from ...estimators.reading.columns.spreadsheet_text import spreadsheet_columns
 
+    columns = {name: _whole(column) for name, column in columns.items()}
     if out.suffix.lower() != ".csv":
         write_columns(out, columns)
         return

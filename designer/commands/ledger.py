@@ -25,15 +25,15 @@ def ledger_command(
     forget: Annotated[
         bool,
         typer.Option(
-            "--forget", help="Forget the reports of --user, or of all: they are never sent again; what was spent stays."
+            "--forget", help="Forget the reports of --user, or of all: they are never sent again, but stay spent."
         ),
     ] = False,
     key: Annotated[
-        Path | None, typer.Option("--ledger-key", help="The key of a ledger, which shows no names and forgets nothing.")
+        Path | None, typer.Option("--ledger-key", help="The key of a ledger; ledgers show no names and forget nothing.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List what the users of a state or a ledger have spent of their budgets, or forget what it remembers.
+    """List the budgets that the users of a state or a ledger have spent, or forget their reports.
 
     \b
     Example: optldp ledger state.db

@@ -46,7 +46,7 @@ def monitor_command(
 ) -> None:
     """Check whether counts by day fit the table, whether days differ or are missing, and how many reports are invalid.
 
-    The exit code is 1 if something is wrong, and stderr says what.
+    The exit code is 1 if something is wrong, and stderr names it.
 
     \b
     Example: optldp monitor mech.json counts/

@@ -96,7 +96,7 @@ class PlanOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOpti
         str,
         typer.Option(
             "--objective",
-            help="What the mechanism is for; the error of a mean takes expected, minimax, robust or error. There are "
+            help="Objective of the mechanism; the error of a mean takes expected, minimax, robust or error. There are "
             f"{in_words()}",
             rich_help_panel=PANEL,
         ),
@@ -143,9 +143,10 @@ class PlanOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOpti
 @one_line_errors
 @takes_options
 def plan_command(asked: PlanOptions) -> None:
-    """Say what error a budget buys, or what budget or how many users an error takes, for values that follow the prior.
+    """Predict the error at a budget, or find the budget or the number of users for an error, if values follow the
+    prior.
 
-    Of --n, --epsilon and --error two are given, and the third is found; of mixed reports by --central-epsilon and --n.
+    Give two of --n, --epsilon and --error, and the third is found; for mixed reports give --central-epsilon and --n.
 
     Errors are standard errors of a mean or expected distances of an estimated distribution, in units of the data, or
     root mean squared errors.

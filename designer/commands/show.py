@@ -60,21 +60,21 @@ def show_command(
     plot: Annotated[
         Path | None,
         typer.Option(
-            "--plot", help="Write a heat map of it and its parts, or of a biased table its bias (png, pdf, svg)."
+            "--plot", help="Draw a heat map of the table and its parts, or the bias of a biased table (png, pdf, svg)."
         ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", help="Report to write, .html; of several tables a folder of them, with an index."),
     ] = None,
-    n: Annotated[int | None, people("People who will report, once each: how far off may their mean be?")] = None,
+    n: Annotated[int | None, people("People who will report, once each, for the error of their mean.")] = None,
     confidence: Confidence = CONFIDENCE,
     record: Annotated[
         bool,
         typer.Option(
             "--record",
             help="Print a record for a registry of deployments and for evaluators instead, as Markdown or by --json; "
-            "what is not in the file is left blank, and named.",
+            "facts that the file lacks are left blank, and named.",
         ),
     ] = False,
     explain: Explain = False,
@@ -82,7 +82,7 @@ def show_command(
     allow_unproved: AllowUnproved = False,
     as_json: Json = False,
 ) -> None:
-    """Show how a table was made and what it costs; optionally draw it, or write a report whose first page is to sign.
+    """Show how a table was made and its errors; optionally draw it, or write a report with a first page to sign.
 
     \b
     Example: optldp show mech.json --plot heatmap.png

@@ -23,12 +23,12 @@ def shuffle_command(
     rounds: Annotated[
         int,
         typer.Option(
-            "--times", min=1, help="Rounds in which every user reports anew; the answer is what all promise together."
+            "--times", min=1, help="Rounds in which every user reports anew; the answer is the promise of all together."
         ),
     ] = 1,
     as_json: Json = False,
 ) -> None:
-    """Compute what reports promise once a trusted party has mixed them and removed their senders' names.
+    """Compute the promise of reports that a trusted party has mixed and stripped of their senders' names.
 
     \b
     Bounds from both sides: central_epsilon is kept, and lower_bound is not, by an attack. generic is what every

@@ -75,7 +75,7 @@ class TwoPhaseOptions(Options):
         typer.Option(
             "--attribute",
             metavar="NAME=LO:HI",
-            help="Instead of --column and --range, and repeated for several: each user reports one of them, once.",
+            help="Use it repeatedly instead of --column and --range: each user reports one of them, once.",
         ),
     ] = None
     epsilon: Annotated[float, EPSILON]
@@ -115,7 +115,7 @@ class TwoPhaseOptions(Options):
     ] = None
     n: Annotated[
         int | None,
-        people("People who would really be asked: how far off may their population's mean be?"),
+        people("People who would really be asked, for the error of their population's mean."),
     ] = None
     seed: Seed = None
     drop_missing: DropMissing = False

@@ -25,13 +25,13 @@ def workbench_command(
     column: Column = None,
     domain: Domain = None,
     public: Public = False,
-    state: Annotated[str, typer.Option("--chosen", help="What was chosen, as the page's last step says.")] = "",
+    state: Annotated[str, typer.Option("--chosen", help="Choices to restore, as in the page's last step.")] = "",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port of the page; default: any free.")] = 0,
     no_open: Annotated[bool, typer.Option("--no-open", help="Print the address and open no browser.")] = False,
     numbers: Annotated[bool, typer.Option("--numbers", help="Print the page's numbers and show no page.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Open a page on this machine to design in: values, question, mechanism, a trial, and what to take away.
+    """Open a local page to design in: values, question, mechanism, a trial, and the files to take away.
 
     \b
     Without DATA the values are drawn by hand. --numbers and --json print every number of the page instead.

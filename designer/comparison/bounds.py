@@ -48,8 +48,8 @@ def bounds(
 ) -> BoundsResult:
     """Find the least expected and the least worst-case variance at every budget, and judge every method against them.
 
-    One budget is one piece of work, done wherever joblib has been told to, as in `sweep`; the result does not depend
-    on it.
+    One budget is one piece of work, which runs where joblib's configuration puts it, as in `sweep`; the result does not
+    depend on the place.
 
     Parameters
     ----------
@@ -59,14 +59,14 @@ def bounds(
     methods : iterable of str
         Out of `METHODS`; the optimum is always among them.
     objectives : iterable of Objective
-        What else to judge by, as in `compare`: a `Guarantee`, an `Information`, a `TradeOff`, at most one of a kind.
+        Further objectives, as in `compare`: a `Guarantee`, an `Information`, a `TradeOff`, at most one of a kind.
         `Variance` and `WorstCase` are always there.
     at : float, optional
         The budget to show in detail, one of `epsilons`. Default: the one nearest to 1, by ratio.
     uniform_share, tolerance : float
         As in `design`.
     results : path, optional
-        A file that takes up budgets as they come. After an interruption the same call computes only what it lacks.
+        A file to which budgets are added as they come. After an interruption the same call computes only what it lacks.
     n_jobs : int, optional
         Workers, as joblib counts them: -1 for every core; default that of ``joblib.parallel_config``, or 1.
     progress : callable, optional

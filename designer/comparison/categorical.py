@@ -116,11 +116,11 @@ def compare_categorical(
 ) -> OracleErrors:
     """Return the errors of the designed table, GRR, RAPPOR, OUE, OLH and subset selection at a prior, in this order.
 
-    Of more categories than the designed table is found for (`Frequencies.most_categories`) it is left out.
+    The designed table is left out beyond `Frequencies.most_categories` categories.
 
     A pure protocol supports the own category with probability p, others with q; its estimator (support share - q) /
-    (p - q) has total error (K q (1 - q) + (p - q)(1 - p - q)) / (p - q)^2 + 1 - |prior|^2, the last two terms for
-    values that are drawn from the prior. All are the mechanisms that `design` makes.
+    (p - q) has total error (K q (1 - q) + (p - q)(1 - p - q)) / (p - q)^2 + 1 - |prior|^2, where the last two terms
+    hold for values drawn from the prior. All are the mechanisms that `design` makes.
 
     Parameters
     ----------

@@ -87,18 +87,21 @@ def compare(
     prior : Prior
     epsilons : iterable of float
     methods : iterable of str
-        Out of `METHODS`, told more or not: "ptt:eta=1.5". What cannot be built is a row that says why.
+        Out of `METHODS`, with settings or without: "ptt:eta=1.5". A method that cannot be built gets a row that gives
+        the reason.
     tables : mapping of str to TabulatedMechanism, optional
-        Tables of your own by the names that their rows get: proved, on the prior's knots, see `own_table`. One of less
-        privacy than a budget is a row there that says so.
+        Your own tables by the names of their rows: proved, on the prior's knots, see `own_table`. A table that exceeds
+        a budget gets a row there that states this.
     outputs : iterable of AtMost
-        Limits on how many outputs a table may have, each a row such as "at-most-8": what so few bits cost.
+        Limits on the number of outputs; each adds a row such as "at-most-8", which shows the cost of short reports.
     objective : Objective, optional
-        What decides, as in `design`: "optimal" is its best, and methods are built for it. Default: `Variance`.
+        The objective that decides, as in `design`: "optimal" is its best mechanism, and methods are built for it.
+        Default: `Variance`.
     objectives : iterable of Objective
-        What else to judge every method by, one of a kind: its best, under its own key, and then the methods.
+        Further objectives to judge every method by, one of a kind. Each adds its own best mechanism, under its own key,
+        before the methods.
     uniform_share, tolerance : float, optional
-        As in `design`; of the further objectives the share is for those that need one.
+        As in `design`; further objectives use the share if they need one.
     progress : callable, optional
         Called with the budget and the solver's progress after each of its steps, None when the budget is done.
 

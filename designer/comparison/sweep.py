@@ -46,14 +46,14 @@ def sweep(
 ) -> SweepTable:
     """Judge every method at every budget for every prior, each against the certified optimum; rows as of `compare`.
 
-    One prior at one budget is one piece of work, so that each objective is solved once. Pieces run wherever joblib has
-    been told to: in processes of this machine by default, or on what ``joblib.parallel_config(backend=...)`` names.
-    The table does not depend on it. Time grows with priors times budgets, each that of a design, over the workers.
+    One prior at one budget is one piece of work, so that each objective is solved once. Pieces run in processes of this
+    machine by default, or on the backend that ``joblib.parallel_config(backend=...)`` names. The table does not depend
+    on the backend. Time is that of a design, times priors, times budgets, over the workers.
 
     Parameters
     ----------
     priors : mapping of str to Prior
-        By name; all on one domain in one unit, or their variances would not compare. Their knots may differ.
+        Priors by name; all on one domain in one unit, so that their variances compare. Their knots may differ.
     epsilons : iterable of float
         Budgets; one that is named twice counts once.
     methods : iterable of str
@@ -61,7 +61,7 @@ def sweep(
     objective, objectives, uniform_share, tolerance
         As in `compare`: the objective that decides, and what else to judge by.
     results : path, optional
-        A file that takes up rows as they come. After an interruption, Ctrl-C included, the same call computes only
+        A file to which rows are added as they come. After an interruption, Ctrl-C included, the same call computes only
         what it lacks; a call with more budgets or methods adds to it. Rows that failed are kept too.
     n_jobs : int, optional
         Workers, as joblib counts them: -1 for every core; default that of ``joblib.parallel_config``, or 1.
@@ -71,7 +71,7 @@ def sweep(
     Returns
     -------
     SweepTable
-        A row for every case. One that could not be solved says why in its row and stops nothing.
+        A row for every case. A case without a solution gets a row with the reason and does not stop the others.
 
     Raises
     ------

@@ -35,18 +35,18 @@ DRAWN = 1e-3
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClipCurve(Shown):
-    """What a clip at each of some knots errs by, beside the optimum.
+    """Errors of clips at some knots, beside the optimum.
 
     Attributes
     ----------
     design : Design
         Of the least error, by `Error`.
     end : {"low", "high"}
-        Which end of the values is cut; the other is left where the design has it.
+        The end of the values that is cut; the other stays as in the design.
     clips : (k,) ndarray
         Knots, increasing; in units, as are the errors. The last or the first cuts nothing at this end.
     errors : tuple of MeanError
-        Of the best unbiased table of the interval that is left, shifted as is best: the error and its two parts.
+        Of the best unbiased table on the remaining interval, with the best shift: the error and its two parts.
 
     Example
     -------
@@ -78,7 +78,7 @@ class ClipCurve(Shown):
 
 
 def clip_curve(made: Design, *, progress: Callable[[int, int], None] | None = None) -> ClipCurve:
-    """Return what clips at other places err by, for a design of the least error; some seconds.
+    """Return the errors of clips at other places, for a design of the least error; this takes some seconds.
 
     Parameters
     ----------

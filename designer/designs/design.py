@@ -47,26 +47,26 @@ def design(
     Parameters
     ----------
     prior : Prior, CategoricalPrior, KnotChoice, Attributes, or mapping of str to Prior
-        What is known of the values: of numbers, of categories; of numbers on as many knots as bring the design near to
-        every mechanism on the whole interval; of several attributes of one user. **A prior taken from sensitive data
-        makes the mechanism a function of that data.**
+        The values' prior: `Prior` of numbers, `CategoricalPrior` of categories, `KnotChoice` of numbers on as many
+        knots as the continuum needs, `Attributes` of several attributes of one user. **A prior taken from sensitive
+        data makes the mechanism a function of that data.**
     privacy : Promise, Levels or float
         A number is the budget epsilon of `Pure`; `Metric` and the other promises of pairs of knots
         (`optldp.mechanisms.promise`) are for `Variance`, `WorstCase`, `TradeOff`, `Loss`, `Custom`,
         `Workload` and `Quantile`. `Levels`:
-        budgets that users choose from; their tables have common outputs, and a report tells little of the level.
+        budgets that users choose from; their tables have common outputs, and a report reveals little about the level.
     objective : Objective, optional
-        What is wanted: `Variance` (default for numbers), `WorstCase`, `TradeOff`, `Guarantee`, `Error`, `Information`,
+        The objective: `Variance` (default for numbers), `WorstCase`, `TradeOff`, `Guarantee`, `Error`, `Information`,
         `Loss`, `Custom`; `Frequencies` (default), `Loss` or `Custom` for categories.
     method : str or Method
-        "optimal": the objective's own. One of `METHODS`, or `Lattice(...)`, `Pieces(...)`: judged beside it. For
+        "optimal": the objective's own. One of `METHODS`, or `Lattice(...)`, `Pieces(...)`, is judged against it. For
         categories "auto", "grr", "olh", "oue" or "rappor".
     outputs : (m,) array_like, int or AtMost, optional
-        The only reports there may be, increasing, or for categories how many; for `Custom` and `Loss`, which need
-        them (but not for unbiased squared loss), for `Variance`, `WorstCase` and `TradeOff`, and for `Levels`.
-        `AtMost(16)` of `optldp.designer.objectives`: so many, wherever they are best, for all of these but `Custom`.
+        The only possible reports, increasing, or for categories their number. `Custom` and `Loss` need them (except for
+        unbiased squared loss); `Variance`, `WorstCase`, `TradeOff` and `Levels` take them. `AtMost(16)` of
+        `optldp.designer.objectives` allows that many outputs and places them best, for all of these but `Custom`.
     uniform_share : float, optional
-        Mixed into the prior before solving, in [0, 1]: without it some programs are indifferent to knots of no mass.
+        Uniform share mixed into the prior before solving, in [0, 1]: without it some programs ignore knots of no mass.
         Default: 0.001 for `Variance`, `Error` and `Information`, else 0. `expected_variance` is under the prior as
         given.
     tolerance : float, optional
@@ -76,26 +76,23 @@ def design(
         Whether to make the table exact (see `make_exact`), which costs less than a millionth of the variance; only
         exact tables are for clients. Laplace's and ptt2's cells become points.
     form : {"table", "floor"}
-        What the mechanism for one prior of numbers shall be; a `FloorForm` of least expected variance on hundreds of
-        knots is made without a table, in memory that grows with the knots alone.
+        Form of the mechanism for one prior of numbers. A `FloorForm` of least expected variance on hundreds of knots
+        needs no table, and its memory grows with the knots alone.
     general : bool
-        Whether to leave out solvers that some problems alone have, which are fast: one for all of them checks these.
+        Whether to use the general solver only, as a check of the fast solvers for special problems.
     progress : callable, optional
         Called after each solver step with the solver's progress; for attributes with an `AttributeStep`.
 
     Returns
     -------
     made : Design
-        The `mechanism`, the `value` of the objective, the `bound` that no mechanism can better, and the relative `gap`
+        The `mechanism`, the `value` of the objective, the `bound` that no mechanism beats, and the relative `gap`
         between the two.
 
     Raises
     ------
-    InputError
-        What is not usable, or does not go together, and why.
-    TableError
-        A floor form of what has none.
-    SolverError
+    InputError Arguments that are not usable or do not go together. TableError A floor form is wanted where there is
+    none. SolverError
         No solution was found.
 
     Source: the theory of the optimum: solvers/unbiased/unbiased_program.py.

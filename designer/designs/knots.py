@@ -140,7 +140,7 @@ def continuum_certificate(made: Design) -> ContinuumCertificate:
     Returns
     -------
     found : ContinuumCertificate
-        `total_gap`: by how much at most, relatively, any mechanism on the whole domain is better.
+        `total_gap`: the largest relative gain of any mechanism on the whole domain.
 
     Raises
     ------
@@ -191,19 +191,19 @@ def _beside_the_interval(made: Design, certificate: Certificate) -> ContinuumCer
 
 @dataclass(frozen=True)
 class KnotChoice:
-    """A prior on as many knots as bring a design's gap to the continuum to `gap`; `design` takes it as a prior.
+    """A prior whose number of knots brings a design's gap to the continuum down to `gap`; `design` takes it as a prior.
 
-    Starts with `FIRST_KNOTS`, then follows the law of the gap, distance^2 at first and afterwards as measured. Ends
-    with slightly more knots than are necessary, usually after two or three designs, or with `most_knots` and status
-    GAP_OPEN. Where all values lie on no more knots than the law asks for, such as whole numbers, it takes these, on
-    which nothing is rounded. The design's bound and gap are those to every unbiased mechanism on the whole interval;
-    those for its knots alone are in its evidence, a `KnotChoiceEvidence`.
+    It starts with `FIRST_KNOTS` and assumes that the gap falls with distance^2, then with the measured power. It ends
+    with slightly more knots than necessary, usually after two or three designs, or with `most_knots` and status
+    GAP_OPEN. Values with few enough distinct numbers, such as whole numbers, become the knots themselves, so that
+    nothing is rounded. The design's bound and gap are those to every unbiased mechanism on the whole interval; those
+    for its knots alone are in its evidence, a `KnotChoiceEvidence`.
 
     Parameters
     ----------
     prior : Prior or callable
-        Whose values are known, so that `prior.on` can put it on other knots; or what gives the same prior on a given
-        number of knots, such as `lambda n: Prior.from_data(values, knots=n, domain=(0, 100))`.
+        A prior whose values are known, so that `prior.on` can put it on other knots; or a function from a number of
+        knots to the same prior on them, such as `lambda n: Prior.from_data(values, knots=n, domain=(0, 100))`.
     gap : float, optional
         Relative, in (0, 1). Default: 1e-4, as far as 401 knots reach it.
     most_knots : int, optional

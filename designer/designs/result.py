@@ -147,7 +147,7 @@ class Certificate(Shown):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Design(Shown):
-    """A mechanism for a problem and what was recomputed from it.
+    """A mechanism for a problem, with value, bound and facts recomputed from it.
 
     Attributes
     ----------
@@ -161,21 +161,21 @@ class Design(Shown):
     value : float
         The objective's, under the prior that was solved for, uniform share included.
     bound : float
-        Certified: no mechanism of its kind has a better value. `objective.nobody` says of which kind: on the prior's
-        knots, and for a `KnotChoice` on the whole interval.
+        Certified: no mechanism of its kind has a better value. `objective.nobody` names the kind: mechanisms on the
+        prior's knots, and for a `KnotChoice` on the whole interval.
     status : Status
         OPTIMAL when the gap is within the tolerance asked for, GAP_OPEN otherwise, as it mostly is for a closed form.
     certificate : Certificate, AttributesCertificate or LevelsCertificate
-        Whose `check()` computes value, bound and verification again.
+        The proof: its `check()` computes value, bound and verification again.
     evidence : object or None
-        What only this objective, or this method, knows of the mechanism.
+        Facts that only this objective, or this method, adds.
     verification : Verification or None
-        Of the table as returned; None for what is no table of numbers.
+        Verification of the returned table; None for mechanisms other than tables of numbers.
     seconds : float
         Wall time of this design, the bound included.
     solver : str
-        Who solved the problem, from the fastest that takes it to one for all: such as "barrier", "tree", "highs". Value
-        and bound are not taken from it.
+        Name of the solver, such as "barrier", "tree" or "highs": the fastest that takes the problem. Value and bound
+        are recomputed, not taken from it.
 
     Example
     -------

@@ -76,7 +76,7 @@ class AttributeStep:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Attributes(Shown):
-    """What is known of several attributes of one user, who reports some of them; `design` takes it as a prior.
+    """The priors of several attributes of one user, who reports some of them; `design` takes them as one prior.
 
     Parameters
     ----------

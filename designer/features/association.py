@@ -76,7 +76,7 @@ def design_association(
     clip : float
         Standard deviations of each column that are kept to both sides; `math.inf` for the whole box, as of ranks.
     users : int, optional
-        Choose the clip, of columns or of the feature itself, that errs least for so many people, by the pilot.
+        Choose the clip, of columns or of the feature itself, with the least error for so many people, by the pilot.
     rank : bool
         Of ranks by the pilot's distribution functions: Spearman's, of 12 times their covariance.
     uniform_share : float, optional

@@ -13,14 +13,14 @@ from .pilot import Pilot
 
 
 def moments_variance(mechanism: Features, law: Pilot) -> np.ndarray:
-    r"""Return n times the variance (k,) of each number that moments tell, where the columns have this law.
+    r"""Return n times the variance (k,) of each number from moments, if the columns have this law.
 
     With m_i the mean of feature i, V_i the variance of its reports, values included, s_i its share of the users and
     f what is estimated, to first order in 1 / n
 
         n var = sum over i of (df / dm_i)^2 V_i / s_i.
 
-    `FeaturesDesign.variances` of moments is an average over laws instead, for columns that nobody knows.
+    `FeaturesDesign.variances` of moments averages over laws instead, for unknown columns.
 
     Parameters
     ----------

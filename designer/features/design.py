@@ -29,10 +29,14 @@ Box = Mapping[str, tuple[float, float]]
 SHARE_UNIT = 10_000
 """Shares of the users are written as whole numbers of so many."""
 
+LEAST_SHARE = 4
+"""Standard errors that a group's share must be from zero for errors of means over it to be predicted: nearer, a ratio
+errs by more than any moment says."""
+
 
 @dataclass(frozen=True, eq=False)
 class FeaturesDesign:
-    """A mechanism of features, and what estimates of its target are expected to be off by.
+    """A mechanism of features, and the expected errors of estimates of its target.
 
     Attributes
     ----------
@@ -47,9 +51,11 @@ class FeaturesDesign:
     bias_low, bias_high : (k,) ndarray of float
         Least and largest bias by clipping, measured on the pilot.
     target : str
-        What the features are for.
+        Target of the features.
     hopeless : float or (k,) ndarray of float
-        Standard errors beyond which reports say nothing.
+        Standard errors beyond which reports carry no information.
+    share_variances : float or (k,) ndarray of float
+        n times the variance of what each number is divided by, relative to its square: of means of groups.
 
     Example
     -------
@@ -69,18 +75,30 @@ class FeaturesDesign:
     bias_high: np.ndarray
     target: str
     hopeless: float | np.ndarray = math.inf
+    share_variances: float | np.ndarray = 0.0
 
     def std_errors(self, people: int) -> np.ndarray:
-        """Return the standard error (k,) of each number with so many people."""
-        return np.sqrt(self.variances / people)
+        """Return the standard error (k,) of each number with so many people.
 
-    def people(self, error: float) -> int:
-        """Return how many people a standard error takes, of the number that takes most."""
-        return math.ceil(float(self.variances.max()) / error**2 * (1 - 1e-12))
+        With z the relative error of what a number is divided by, of variance v, the square grows by the mean of
+        1 / (1 + z)^2, which is 1 + 3 v to second order; see `least_people`.
+        """
+        return np.sqrt(self.variances / people * (1 + 3 * self.share_variances / people))
+
+    @property
+    def least_people(self) -> int:
+        """From how many people on errors are predicted: those who tell each group's share from zero."""
+        return math.ceil(LEAST_SHARE**2 * float(np.max(self.share_variances)))
+
+    def people(self, error: float | np.ndarray) -> int:
+        """Return how many people a standard error takes, or one (k,) of each number, of the number that takes most."""
+        first = self.variances / np.square(error)
+        second = first / 2 + np.sqrt(np.square(first) / 4 + 3 * first * self.share_variances)
+        return max(math.ceil(float(second.max()) * (1 - 1e-12)), self.least_people)
 
     def people_within(self, error: float, score: float = 1.959963984540054) -> int:
         """Return how many people it takes to be within an error in 95% of cases."""
-        return math.ceil(float(self.variances.max()) * (score / error) ** 2)
+        return self.people(error / score)
 
     def worth(self, people: int) -> int:
         """Return how many open records tell as much as the reports of so many people."""
@@ -150,13 +168,14 @@ def whole_shares(shares: Sequence[float] | np.ndarray) -> list[int]:
 
 
 def people_of(made: FeaturesDesign, people: int | None, error: float | None = None) -> dict[str, float]:
-    """Return what so many people err by, or how many an error takes, by name; InputError where that is hopeless.
+    """Return the error with so many people, or the people that an error needs, by name; InputError where that is
+    hopeless.
 
     Parameters
     ----------
     made : FeaturesDesign
     people : int, optional
-        Whose error is wanted; a target that they would not tell at all is refused.
+        People whose error is wanted; a target on which they carry no information is refused.
     error : float, optional
         A standard error, in the target's units, for which people are wanted.
 
@@ -166,8 +185,7 @@ def people_of(made: FeaturesDesign, people: int | None, error: float | None = No
 
     Raises
     ------
-    InputError
-        An error that is not positive, or people who would learn nothing.
+    InputError An error that is not positive, or too few people to learn anything.
 
     Example
     -------
@@ -197,12 +215,20 @@ of 0.68 with 10 people: it takes 19, or a larger epsilon
         }  # fmt: skip
     if people is None:
         return facts
+    if people < made.least_people:
+        worst = int(np.argmax(made.share_variances))
+        off = math.sqrt(float(np.max(made.share_variances)) / people)
+        raise InputError(
+            f"the share of group {made.names[worst]!r} must be told within {1 / LEAST_SHARE:.0%} of itself for its "
+            f"mean, got {off:.0%} with {people:,} people: it takes {made.least_people:,}, or "
+            "fewer groups"
+        )
     errors = made.std_errors(people)
     far = errors / made.hopeless
     if far.max() > 1:
         worst = int(far.argmax())
         limit = float(np.broadcast_to(made.hopeless, errors.shape)[worst])
-        needed = math.ceil(float((made.variances / np.square(made.hopeless)).max()) * (1 - 1e-12))
+        needed = made.people(made.hopeless)
         raise InputError(
             f"{made.target} must be told within {limit:.3g} to say anything, got a standard error of "
             f"{errors[worst]:.2g} with {people:,} people: it takes {needed:,}, or a larger epsilon"

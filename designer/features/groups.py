@@ -1,20 +1,28 @@
-"""Means of groups: a number times the sign of its group, and signs alone for the groups' sizes."""
+"""Means of groups: a number times the sign of its group with signs alone for sizes, or sets of groups with signs."""
 
 from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from ...mechanisms.errors import InputError
-from ...mechanisms.features import Feature, Features, Signs
+from ...mechanisms.features import Feature, Features, Sides, Signs
 from ..priors.prior import Prior, Source
 from .association import CLIP, UNIFORM_SHARE
 from .design import EVEN_KNOTS, FeaturesDesign, designed_table, feature_prior
+from .signed_sets import best_signed_sets
 
 SIZES = 0.1
 """Share of the users who report their group's sign alone."""
 
 MOST_GROUPS = 32
 """There are up to twice as many features as signs, of which a mechanism has 64."""
+
+SMALLEST = 1e-3
+"""Budget from which sets are tried: below it their table's rows are too much alike for doubles, and signs err less."""
 
 ROUNDING = 1e-12
 """Standard deviation within groups, as a share of the box, that is but rounding of their means."""
@@ -35,12 +43,17 @@ def design_groups(
     clip: float = CLIP,
     uniform_share: float = UNIFORM_SHARE,
     source: Source = "public",
+    way: Literal["signs", "sets"] | None = None,
+    users: int | None = None,
 ) -> FeaturesDesign:
     """Return the mechanism for the mean of a number in each of k groups.
 
-    A user draws one of the rows s of a Hadamard matrix and reports s_g times how far y is from the pilot's mean of the
-    group, cut at so many standard deviations; a tenth report s_g alone. Rows are random signs without chance: columns
-    of two groups have no correlation, so that s_g times the reports of row s add up to group g alone.
+    *Signs.* A user draws one of the rows s of a Hadamard matrix and reports s_g times how far y is from the pilot's
+    mean of the group, cut at so many standard deviations; a tenth report s_g alone. Rows act as random signs:
+    columns of two groups have no correlation, so that s_g times the reports of row s add up to group g alone.
+
+    *Sets.* A user rounds that distance at random to a side of the group's mean, and reports some groups with a side
+    each, likelier ones with its own. They err less at large budgets, and of rare groups.
 
     Parameters
     ----------
@@ -60,6 +73,10 @@ def design_groups(
     uniform_share : float
     source : {"public", "private-report", "sensitive"}
         Of the pilot.
+    way : {"signs", "sets"}, optional
+        Default: the one whose worst group errs less.
+    users : int, optional
+        How many will report, who may be too few to tell rare groups' shares; many by default.
 
     Returns
     -------
@@ -68,10 +85,10 @@ def design_groups(
     Raises
     ------
     InputError
-        Fewer than two groups or more than 32, a group nobody is in, a value outside the box, a number that does not
-        vary within groups, or a clip that is not positive.
+        Fewer than two groups or more than 32, an empty group, a value outside the box, a number that does not vary
+        within groups, or a clip that is not positive.
 
-    Source: random signs as in Bassily and Smith (2015), of one number instead of one.
+    Source: random signs as in Bassily and Smith (2015), times a number instead of one.
 
     Example
     -------
@@ -79,8 +96,8 @@ def design_groups(
     >>> from optldp.designer.features import design_groups
     >>> groups, values = np.arange(400) % 4, np.arange(400) % 7
     >>> made = design_groups("town", tuple("abcd"), "age", (0, 6), 2.0, groups, values)
-    >>> made.names, len(made.mechanism.features)
-    (('a', 'b', 'c', 'd'), 7)
+    >>> made.names, [each.name for each in made.mechanism.features]
+    (('a', 'b', 'c', 'd'), ['sets'])
     """
     _check(labels, group, column, box, groups, values, clip)
     k = len(labels)
@@ -92,37 +109,60 @@ def design_groups(
         raise InputError(f"column {column!r} must vary within groups, got none that does: their means are known")
     reach = min(clip * spread, max(box[1] - centres.min(), centres.max() - box[0]))
     cut = np.clip(apart, -reach, reach)
-    both = feature_prior(np.concatenate([cut, -cut]), np.ones(2 * cut.size), (-reach, reach), source, most=EVEN_KNOTS)
-    table, noise = designed_table(both, epsilon, uniform_share)
-    alone, noise_alone = designed_table(Prior.even([-1.0, 1.0]), epsilon, 0.0)
-    signs = sign_rows(k)
-    rows = len(signs)
-    features = [
-        Feature(f"mean {h}", Signs(row, centres, reach), table, round((1 - SIZES) * UNIT * (rows - 1)))
-        for h, row in enumerate(signs)
-    ]
-    # The first row has one sign, whose mean is known.
-    features += [
-        Feature(f"size {h}", Signs(row, centres, 0.0), alone, round(SIZES * UNIT * rows))
-        for h, row in enumerate(signs[1:], 1)
-    ]
+    found = []
+    if way != "sets":
+        both = np.concatenate([cut, -cut])
+        prior = feature_prior(both, np.ones(both.size), (-reach, reach), source, most=EVEN_KNOTS)
+        of_cut = np.bincount(groups, cut, minlength=k) / (sizes * groups.size)
+        found.append(_by_signs(prior, centres, reach, sizes, of_cut, epsilon, uniform_share))
+    if way == "sets" or (way is None and epsilon >= SMALLEST):
+        upper = np.bincount(groups, (1 + cut / reach) / 2, minlength=k) / groups.size
+        table, *costs = best_signed_sets(np.column_stack([sizes - upper, upper]).ravel(), reach, epsilon)
+        found.append(_Way([Feature("sets", Sides(centres, reach), table)], *costs))
+    best = min(found, key=lambda each: (each.variances * (1 + 3 * each.of_sizes / (users or math.inf))).max())
     lost = apart - cut
-    above, below, of_cut = (
+    above, below = (
         np.bincount(groups, each, minlength=k) / (sizes * groups.size)
-        for each in (np.maximum(lost, 0), np.maximum(-lost, 0), cut)
+        for each in (np.maximum(lost, 0), np.maximum(-lost, 0))
     )
     opened = np.bincount(groups, apart**2, minlength=k) / groups.size / sizes**2
     told = {
         "names": list(labels), "centres": centres.tolist(), "open_variance": opened.tolist(),
         "bias_low": (-above).tolist(), "bias_high": below.tolist(), "pilot_records": int(groups.size),
     }  # fmt: skip
-    made = Features({group: (0, k - 1), column: box}, features, epsilon, "group-means", told, labels={group: labels})
-    # Of sums over a group, and of sizes, whose errors matter as far as the mean of what is cut is not zero.
-    shares = made.shares
-    of_sums = noise / (shares[0] * rows)
-    of_sizes = noise_alone / (shares[-1] * rows) * (rows - 1) / rows
-    variances = (of_sums + of_cut**2 * of_sizes) / sizes**2
-    return FeaturesDesign(made, labels, variances, opened, -above, below, "group-means", float(np.std(values)))
+    ends = {group: (0.0, k - 1.0), column: box}
+    made = Features(ends, best.features, epsilon, "group-means", told, labels={group: labels})
+    spread_of_all = float(np.std(values))
+    return FeaturesDesign(
+        made, labels, best.variances, opened, -above, below, "group-means", spread_of_all, best.of_sizes
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Way:
+    """Features, n times the variances (k,) of means, and of the groups' shares relative to their squares."""
+
+    features: list[Feature]
+    variances: np.ndarray
+    of_sizes: np.ndarray
+
+
+def _by_signs(
+    prior: Prior, centres: np.ndarray, reach: float, sizes: np.ndarray, of_cut: np.ndarray, epsilon: float,
+    uniform_share: float,
+) -> _Way:  # fmt: skip
+    """Of sums over a group, and of sizes, whose errors matter as far as the mean (k,) of what is cut is not zero."""
+    table, noise = designed_table(prior, epsilon, uniform_share)
+    alone, noise_alone = designed_table(Prior.even([-1.0, 1.0]), epsilon, 0.0)
+    signs = sign_rows(centres.size)
+    rows = len(signs)
+    sums, single = round((1 - SIZES) * UNIT * (rows - 1)), round(SIZES * UNIT * rows)
+    features = [Feature(f"mean {h}", Signs(row, centres, reach), table, sums) for h, row in enumerate(signs)]
+    # The first row has one sign, whose mean is known.
+    features += [Feature(f"size {h}", Signs(row, centres, 0.0), alone, single) for h, row in enumerate(signs[1:], 1)]
+    all_of = sums * rows + single * (rows - 1)
+    of_sums, of_sizes = noise * all_of / (sums * rows), noise_alone * all_of / (single * rows) * (rows - 1) / rows
+    return _Way(features, (of_sums + of_cut**2 * of_sizes) / sizes**2, of_sizes / sizes**2)
 
 
 def sign_rows(groups: int) -> np.ndarray:

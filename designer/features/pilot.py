@@ -20,7 +20,7 @@ class Pilot:
         Of the columns.
     records : (K, d) array_like of float
     weights : (K,) array_like of float, optional
-        Positive; of sum one once they are here. Default: alike.
+        Positive; they are divided by their sum. Default: alike.
 
     Raises
     ------

@@ -34,8 +34,8 @@ def design_regression(
     """Return the mechanism for the slopes of one column on the others.
 
     A user reports one row of S^-1 (1, z) times the residual at the pilot's slopes b0, cut at so many of its standard
-    deviations: the influence function of a slope. Where residuals are symmetric its mean is zero at the true slopes
-    even if it is cut, so that one step from b0, by the slope of the cut feature's mean, finds these.
+    deviations: the influence function of a slope. If residuals are symmetric its mean is zero at the true slopes even
+    when cut, so one step from b0, by the slope of the cut feature's mean, finds them.
 
     Parameters
     ----------

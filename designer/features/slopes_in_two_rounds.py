@@ -29,14 +29,14 @@ POINTS = 1024
 
 @dataclass(frozen=True, eq=False)
 class TwoRounds:
-    """What slopes err by in one round of moments, and in two.
+    """Errors of slopes in one round of moments, and in two.
 
     Attributes
     ----------
     one, two : (d,) ndarray of float
         n times the variance of each slope, n being the users of both rounds together.
     second : (d,) ndarray of float
-        n^2 times the variance that the first round's own errors add: they multiply the step from its slopes.
+        n^2 times the variance that the first round's own errors add, by multiplying the step from its slopes.
 
     Example
     -------
@@ -65,9 +65,8 @@ class TwoRounds:
 
 
 def two_rounds(response: str, box: Box, epsilon: float, *, clip: float = CLIP) -> TwoRounds:
-    """Return what slopes without a survey err by in one round and in two, before anybody is asked.
-
-    Both are averages over the laws that the shares of moments are best for.
+    """Return the errors of slopes without a survey in one round and in two, before anybody is asked. Both are averages
+    over the laws for which the shares of moments are best.
 
     Parameters
     ----------
@@ -115,7 +114,7 @@ def two_rounds(response: str, box: Box, epsilon: float, *, clip: float = CLIP) -
 def design_after(first: Features, reports: ArrayLike, epsilon: float, *, clip: float = CLIP) -> FeaturesDesign:
     """Return the mechanism of the second round of a regression, for other users than those of the first.
 
-    The law of the columns is taken to be normal, of the moments that the first round estimated; the variance around the
+    The law of the columns is assumed normal, with the moments that the first round estimated; the variance around the
     fit is at least its own standard error. Estimates of the second round start at the slopes of the first, and their
     intervals have the second-order term (A0 S - I)(b - b0) by the standard errors of the first round's moments.
 
@@ -136,8 +135,8 @@ def design_after(first: Features, reports: ArrayLike, epsilon: float, *, clip: f
 
     Raises
     ------
-    InputError
-        Another first round than moments for a regression, or reports of it that tell covariates or slopes too badly.
+    InputError A first round of anything but moments for a regression, or one whose reports estimate covariates or
+    slopes too badly.
 
     Source: one-step estimates from a first sample (Hajek, 1970), under local privacy.
 

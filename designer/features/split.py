@@ -19,8 +19,8 @@ def split_variance(
 ) -> float:
     """Return n times the variance of a correlation by the product of two reports, half the budget for each column.
 
-    Each column is scaled by the pilot's mean and standard deviation, which are taken for known, and reported through
-    its optimal table; whoever has to learn these as well errs more.
+    Each column is scaled by the pilot's mean and standard deviation, which are assumed known, and reported through its
+    optimal table; learning these as well adds error.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def split_slopes(response: str, box: Box, epsilon: float, pilot: Pilot) -> np.nd
     """Return n times the variance (d,) of slopes where users report one column, or two with half the budget each.
 
     Each user is asked for one of the columns scaled to [-1, 1], its square, or two of the columns; the products of two
-    reports and the means of the others make the moments, and shares of the users are the best for the pilot.
+    reports and the means of the others give the moments, with the best shares of users for the pilot.
 
     Parameters
     ----------
@@ -134,8 +134,8 @@ def split_groups(
 ) -> np.ndarray:
     """Return n times the variance (k,) of means of groups, half the budget for the group and half for the number.
 
-    The number is reported as how far it lies from the mean of all, cut as the groups' would be; groups' sizes and the
-    mean of all are taken for known.
+    Users report the number's distance from the mean of all, cut as for groups; group sizes and the mean of all are
+    assumed known.
 
     Parameters
     ----------
@@ -192,8 +192,8 @@ def _law_and_decoder(k: int, epsilon: float) -> tuple[np.ndarray, np.ndarray]:
 def split_cells(shape: Sequence[int], epsilon: float, shares: np.ndarray) -> np.ndarray:
     """Return n times the variance of each cell, of the best joint fit to a report of each of two columns of labels.
 
-    Each column has half the budget, through the oracle that errs least on it. The fit is by least squares, weighted for
-    cells that are alike in size.
+    Each column has half the budget, through the oracle that errs least on it. The fit is by least squares, with weights
+    for cells of equal size.
 
     Parameters
     ----------

@@ -21,8 +21,8 @@ def design_table(
 ) -> FeaturesDesign:
     """Return the mechanism for the cells of a table of two columns.
 
-    A report is of the pair of values, the whole budget for it: subset selection, randomised response or hashing,
-    whichever errs least (`frequency_oracle`). The budget split over the columns costs 29 times as many people at
+    A report covers the pair of values with the whole budget, by subset selection, randomised response or hashing,
+    whichever errs least (`frequency_oracle`). Splitting the budget over the columns needs 29 times as many people at
     epsilon 1 for 4 x 5 cells.
 
     Parameters
@@ -31,7 +31,7 @@ def design_table(
         The values of each of two columns.
     epsilon : float
     shares : (r, c) array_like of float, optional
-        Of the people in each cell, for what is expected; of sum one. Default: even.
+        Of the people in each cell, for expected errors; with sum one. Default: even.
 
     Returns
     -------

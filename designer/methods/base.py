@@ -13,13 +13,13 @@ from ..objectives.base import Objective, Problem, Solution
 
 @dataclass(frozen=True, eq=False)
 class Built:
-    """A table on the prior's knots, or on some of them, or an oracle; and what only its method knows of it.
+    """A table on the prior's knots, or on some of them, or an oracle; and the evidence of its method.
 
     Parameters
     ----------
     mechanism : TabulatedMechanism or CategoricalMechanism
     evidence : optional
-        What else the method found, which the design then carries as its own `evidence`.
+        Further results of the method, which the design carries as its own `evidence`.
 
     Example
     -------
@@ -36,8 +36,8 @@ class Built:
 class Method(ABC):
     """A way to a mechanism: a closed form, a lattice, a floor of few pieces.
 
-    A method is a small frozen dataclass of its parameters. What it builds is judged by the objective beside the
-    certified optimum, which is handed to it, as a start or a measure.
+    A method is a small frozen dataclass of its parameters. The objective judges its result against the certified
+    optimum, which the method receives as a start or a measure.
 
     Example
     -------

@@ -38,14 +38,13 @@ class ClosedForm(Method):
     ----------
     name : str
     worst_case : bool
-        Of PTT: the parameter that is best for the worst case, whatever the objective.
+        Of PTT: the best parameter for the worst case, under every objective.
     eta : float, optional
         Of PTT: the parameter itself, above 1.
 
     Raises
     ------
-    InputError
-        A name that there is not, an option that it does not have, or both a parameter and how to choose it.
+    InputError An unknown name, an option that it does not have, or both a parameter and how to choose it.
 
     Example
     -------

@@ -12,7 +12,8 @@ from .base import Built, Method
 
 @dataclass(frozen=True)
 class FewOutputs(Method):
-    """At most so many outputs beside the optimum of any number, for objectives that `AtMost` is for.
+    """The best table of at most so many outputs, compared with the optimum of any number, for objectives that take
+    `AtMost`.
 
     Parameters
     ----------

@@ -78,8 +78,8 @@ class Lattice(Method):
     Parameters
     ----------
     window : int, optional
-        M, with 2 M > N: up to how many steps the noise is free. Default: so that outputs reach 1.5 times as far as
-        Duchi's, at least 2 N and at most 10 N.
+        M, with 2 M > N: number of steps over which the noise is free. Default: outputs reach 1.5 times as far as
+        Duchi's, with at least 2 N and at most 10 N steps.
     intervals : int, optional
         N, a divisor of the number of the prior's intervals. Default: the largest that is at most 25.
     ratio : float, optional
@@ -128,8 +128,8 @@ def lattice_mechanism(
     intervals : int, optional
         N, a divisor of the number of the prior's intervals. Default: the largest that is at most 25.
     window : int, optional
-        M, with 2 M > N: up to how many steps the noise is free. Default: so that outputs reach 1.5 times
-        as far as Duchi's, at least 2 N and at most 10 N.
+        M, with 2 M > N: number of steps over which the noise is free. Default: outputs reach 1.5 times as far as
+        Duchi's, with at least 2 N and at most 10 N steps.
     ratio : float, optional
         r in (0, 1) of the geometric tails. Default: exp(-0.99 epsilon / N), just above e^(-epsilon/N), at and
         above which discrete Laplace noise belongs to the family and the program has a solution whatever M is.

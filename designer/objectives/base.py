@@ -144,11 +144,11 @@ class Solution:
 
 
 class Objective(ABC):
-    """What is wanted of a mechanism: a number for every table, and the best that any mechanism can have.
+    """A goal for mechanisms: a number for every table, and the best number that any mechanism can reach.
 
-    An objective is a small frozen dataclass. It is the only one who knows its solver: `solve` finds a mechanism and
-    multipliers, `value` judges any table on the prior's knots, and `bound` turns multipliers, whoever found them, into
-    a number that no mechanism can better. Designs, comparisons, bounds and the command line ask nothing else.
+    An objective is a small frozen dataclass. It alone knows its solver: `solve` finds a mechanism and multipliers,
+    `value` judges any table on the prior's knots, and `bound` turns any multipliers into a number that no mechanism
+    beats. Designs, comparisons, bounds and the command line ask nothing else.
 
     Example
     -------

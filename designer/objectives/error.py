@@ -84,13 +84,14 @@ class ErrorEvidence:
 class Error(Objective):
     """The largest root mean squared error of a mean of n users, over all priors of a set; in units of the values.
 
-    R^2 = max q.v / n + (max |q.b|)^2, b and v the bias and the mean squared error of a report: it holds for all of the
-    set at once, and does not ask for unbiased reports. Where the range is long and its end rare, the best table counts
-    rare values as less than they are, and errs less for it. What is wanted of it must be the mean of n users: with more
-    of them noise averages out, and bias does not.
+    R^2 = max q.v / n + (max |q.b|)^2, where b and v are the bias and the mean squared error of a report. It holds for
+    the whole set at once, and needs no unbiased reports. If the range is long and its end rare, the best table counts
+    rare values as less than they are, which reduces the error. Use it for the mean of n users only: over more of them
+    noise averages out, but bias does not.
 
-    The set is around the prior, widened upwards to that with its uniform share: a value at a knot of no mass is
-    possible, but nobody must have it. Values may lie anywhere between the knots, unless all of the prior's lie on them.
+    The set surrounds the prior, and its upper bounds also cover the prior with its uniform share. Values at a knot of
+    no mass are thus possible, but not required. Values may lie anywhere between the knots, unless all of the prior's
+    lie on them.
 
     Parameters
     ----------

@@ -41,16 +41,15 @@ class FrequenciesEvidence:
 class Frequencies(Objective):
     """Expected squared error of the frequencies, summed over categories, times the number of reports, at the prior.
 
-    By the best linear estimator that is unbiased for every distribution, for values drawn from the prior; of a
-    `PureProtocol`, whose reports are too many to be listed, by the usual one from support counts. No uniform
-    share is mixed in: the error sums over all categories alike, so that one of no mass is estimated as carefully as any
-    other.
+    It uses the best linear estimator that is unbiased for every distribution, for values drawn from the prior. A
+    `PureProtocol`, whose reports are too many to list, uses the usual one from support counts. No uniform share is
+    mixed in: the error sums over all categories alike, so a category of no mass is estimated as precisely as any other.
 
     Parameters
     ----------
     max_columns : int
-        Outputs of the table at most, at least 5 K + 1. From 20 for each category fewer are
-        used where they are enough.
+        Outputs of the table at most, at least 5 K + 1. With 20 or more for each category, only as many are used as
+        necessary.
 
     Source: solvers/frequency/frequency_program.py.
 

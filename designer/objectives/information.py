@@ -83,14 +83,14 @@ class InformationEvidence:
 
 @dataclass(frozen=True)
 class Information(Objective):
-    """What a report tells: nats of mutual information, or the trace of the inverse Fisher information.
+    """Information in a report: nats of mutual information, or the trace of the inverse Fisher information.
 
     Parameters
     ----------
     criterion : {"mutual-information", "fisher", "cumulative"}
-        Mutual information is a matter of few, coarse reports: its best table of intervals is randomised response on a
-        cut of the domain into cells, and tells nothing of where in a cell values lie. Choose "cumulative" to estimate
-        distributions of numbers, "fisher" for the frequencies of unrelated values.
+        Mutual information favours few, coarse reports: its best table of intervals is randomised response on cells of
+        the domain, and shows nothing about where in a cell values lie. Choose "cumulative" to estimate distributions of
+        numbers, "fisher" for the frequencies of unrelated values.
     patterns : {"interval", "any"}
         Which knots an output may favour: intervals of them, or any set. The bound is for any set in either case, so
         that the status of intervals is mostly GAP_OPEN; that among one-peaked tables is in the evidence. With any
@@ -98,8 +98,7 @@ class Information(Objective):
 
     Raises
     ------
-    InputError
-        A criterion or patterns that there are not.
+    InputError An unknown criterion or unknown patterns.
 
     Source: Kairouz, Oh and Viswanath (2016), "Extremal mechanisms for local differential privacy"; the pricing and the
     certificates are derived in solvers/information/information_program.py and its neighbours.

@@ -69,8 +69,8 @@ class WorstCaseEvidence:
 class TradeOff(Objective):
     """(1 - worst) times the expected variance plus worst times the largest variance at a knot; squared units.
 
-    An optimum for a prior may treat rare values badly, a minimax design does not use what is known of the data; what
-    lies between is the Pareto front of the two, found by weighting them.
+    An optimum for a prior may treat rare values badly, and a minimax design ignores the prior. Weighting the two gives
+    the Pareto front between them.
 
     Parameters
     ----------

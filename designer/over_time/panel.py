@@ -142,7 +142,7 @@ def design_panel(
     Parameters
     ----------
     made : callable
-        Returns the mechanism of a budget, a table of numbers or one for categories.
+        Function from a budget to its mechanism, a table of numbers or one for categories.
     epsilon : float
         Of a life, or of a span.
     periods, reports : int
@@ -150,7 +150,7 @@ def design_panel(
     shares : (T,) array_like of float, optional
         Of users in each period, with one report each; rounded to whole numbers. Default: evenly.
     span : int, optional
-        So many periods in a row are protected together; r reports fall in each. Default: a whole life.
+        Number of periods in a row that are protected together; r reports fall in each such span. Default: a whole life.
     by_devices : bool
         Whether each device draws its own turns, instead of a hash of its name.
 

@@ -50,26 +50,27 @@ EVENT = "what a user's value was in {what} is hidden by {epsilon:g}; of a whole 
 
 @dataclass(frozen=True)
 class WayPlan:
-    """What a way costs and promises.
+    """Errors and promises of a way.
 
     Attributes
     ----------
     way : str
     error_per_period, error_of_average, error_of_change : float, optional
         Standard deviations about the means of these n users, in the values' units, averaged over periods; None where
-        the way does not tell it.
+        the way does not estimate it.
     floor : float, optional
-        A lower bound: no way that averages unbiased reports of single users, and promises as much for a life, errs less
-        for every population of histories of the two ends of the range with so many changes. None where none is known.
+        A lower bound for ways that average unbiased reports of single users with the same promise for a life. Each errs
+        at least so much for some population of histories between the two ends of the range with so many changes. None
+        where no bound is known.
     life_epsilon : float, optional
         Of a user's whole history; None where there is no promise of it.
     promise, device_keeps : str
     reports : int
         Of a user.
     made : bool
-        Whether `optldp design` makes it; others are computed to compare with.
+        Whether `optldp design` makes it; others are for comparison only.
     protects : str
-        What its promise is of, a word of `Repeated.protects`.
+        Scope of its promise, a word of `Repeated.protects`.
 
     Example
     -------
@@ -109,27 +110,27 @@ def plan_over_time(
     made: Callable[[float], Any] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> list[WayPlan]:
-    """Return every way's plan: first the best that is made and keeps what is to be protected, then the others.
+    """Return every way's plan: first the best that can be made and protects enough, then the others.
 
-    Users' values are taken to change exactly `asked.changes` times, at random times, each time to another draw of the
+    Users' values are assumed to change exactly `asked.changes` times, at random times, each time to another draw of the
     prior. Directions, which answer at the end, are left out where answers are asked for on time.
 
     Parameters
     ----------
     prior : Prior or CategoricalPrior
-        Of values in any period. Of categories errors are of frequencies, the root of the mean square over them, and
-        protocols of the field stand among the others, with what they promise.
+        Of values in any period. For categories errors are root mean squares over the frequencies, and known protocols
+        are listed among the others, with their promises.
     epsilon : float
         Budget of what `asked.protects`.
     n : int
-        Users, about whose own means errors are.
+        Number of users, for whose own means errors are given.
     asked : Repeated
     only : str, optional
-        The one way that is planned, whatever it protects; none is where it cannot answer in time.
+        The one way to plan, whatever it protects; none if it cannot answer in time.
     made : callable, optional
-        Returns the mechanism for categories of a budget. Default: the oracle that errs least.
+        Function from a budget to its mechanism for categories. Default: the oracle that errs least.
     progress : callable, optional
-        Told each budget that is designed for.
+        Called with each budget that is designed for.
 
     Returns
     -------
@@ -137,8 +138,7 @@ def plan_over_time(
 
     Raises
     ------
-    InputError
-        A budget or a number of users that is none.
+    InputError An invalid budget or number of users.
 
     Example
     -------

@@ -28,9 +28,9 @@ class Longitudinal:
     own, other : float
         Probability that a report supports the value that its user holds, and one that it does not.
     sampled : float
-        Share of the values that a report says anything of.
+        Share of the values that a report covers.
     promise : str
-        What it keeps, in words; of a life nothing.
+        The promise that it keeps, in words; for a life there is none.
 
     Example
     -------
@@ -60,7 +60,7 @@ class Longitudinal:
 
 
 def longitudinal(name: str, values: int, permanent: float, first: float | None = None) -> Longitudinal:
-    """Return a protocol of the field for so many categories.
+    """Return a known protocol for so many categories.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def longitudinal(name: str, values: int, permanent: float, first: float | None =
     values : int
         Categories, from 2.
     permanent : float
-        Budget of what is remembered.
+        Budget of the memoised report.
     first : float, optional
         Budget of a single report, below `permanent`; dBitFlipPM, which has no second round, takes none.
 

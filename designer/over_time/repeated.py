@@ -25,8 +25,8 @@ class Repeated:
         k, how often a user's value changes at most, below T. An assumption about accuracy: a device clips to it, and
         the promise holds for every history. Default: any number.
     protects : str
-        What epsilon is of. "life": any two histories; "pattern": histories with the same times of change; "event": one
-        period; "span:W": any W periods in a row.
+        The scope of epsilon. "life": any two histories; "pattern": histories with the same times of change; "event":
+        one period; "span:W": any W periods in a row.
     answers : str
         "on-time": each period is answered when it ends; "at-end": when the last one ends; "delay:D": D periods later.
     of : str
@@ -34,8 +34,7 @@ class Repeated:
 
     Raises
     ------
-    InputError
-        A number out of its range, or a word that is none of these.
+    InputError A number out of its range, or an unknown word.
 
     Example
     -------

@@ -82,21 +82,22 @@ def advise(
     tolerance: float = DEFAULT_TOLERANCE,
     progress: Callable[[str, float], None] | None = None,
 ) -> Advice:
-    r"""Say which mechanism and estimator to take for n clients whose values follow the prior, by a race of simulations.
+    r"""Find the mechanism and estimator of least error for n clients whose values follow the prior, by a race of
+    simulations.
 
-    A value between knots is rounded to one of them before anything else happens, so reports depend on the prior's
-    weights alone and the simulation is exact for any values that have them. The truth is the prior: its mean, and its
-    weights as a distribution. Errors include that n clients are a sample.
+    A value between knots is first rounded to one of them, so reports depend on the prior's weights alone. The
+    simulation is exact for all values with these weights. The truth is the prior: its mean, and its weights as a
+    distribution. Errors include that n clients are a sample.
 
     For the unbiased estimators nothing is drawn: with decoded reports d, E (mean - truth)^2 = Var(d) / n, the
-    variance taken over values and reports. All others start; the clearly worse stop (the best one does so by mistake
-    in five of a hundred races at most), and the two that lead are drawn `repetitions` times more, and up to four times
-    as often until it is decided which of them errs less: what is said of them comes of draws that chose no more than
-    their order. Where it is not decided, it is called a tie. All others are told of by the first one's error times what
-    they were over it in the race, in the same draws. Linear estimates, whose errors are known on average and seen in
-    each draw, take much of the draws' luck off; a mechanism whose linear estimate errs twice as much as the best one's
-    is not drawn. Time does not depend on n; at 33 knots a fit takes hundredths of a second, of "smooth" a fifth, and at
-    101 knots half a second.
+    variance taken over values and reports. All others enter the race, and the clearly worse drop out (the best one does
+    so by mistake in at most five of a hundred races). The two leaders are then drawn `repetitions` times more, up to
+    four times as often, until one of them errs significantly less. Their reported errors come from these last draws
+    alone. An undecided race is a tie. Every other error is the first one's, times the ratio between the two in the
+    race's common draws. Linear estimates, whose expected errors are known, serve as control variates and remove much of
+    the draws' noise. A mechanism whose linear estimate errs twice as much as the best one's is not drawn. Time does not
+    depend on n; at 33 knots a fit takes hundredths of a second ("smooth" a fifth of one), and at 101 knots half a
+    second.
 
     For categories errors are those of a frequency, averaged over the categories, and the unbiased estimate has them in
     closed form.
@@ -104,25 +105,25 @@ def advise(
     Parameters
     ----------
     prior : Prior, DistributionEstimate, CategoricalPrior or FrequencyEstimate
-        What is known, or was estimated, of the values. An estimate is taken as the truth, that of frequencies as the
-        distribution nearest to it.
+        The prior of the values, known or estimated. An estimate is taken as the truth; estimated frequencies become the
+        nearest distribution.
     n : int
         Clients, at least 2.
     epsilon : float
     rng : numpy.random.Generator
-        A draw depends on the generator and on what it is a draw of, not on which others there are.
+        Each draw depends only on the generator and on its own mechanism and estimator, not on the other candidates.
     of : {"mean", "frequencies", "distribution"}, optional
-        What is to be known best: by default the mean of numbers and the frequencies of categories, by squared error; a
-        distribution by Wasserstein distance, of categories by the Jensen-Shannon one.
+        What to estimate best: by default the mean of numbers and the frequencies of categories, judged by squared
+        error. A distribution is judged by Wasserstein distance, one of categories by Jensen-Shannon distance.
     mechanisms : sequence of str, optional
         Out of `METHODS`; for categories out of `KNOWN_ORACLES`, by default GRR, OLH and, of so few
         categories that sets of them are counted, subset selection.
     estimators : sequence of str, optional
-        Out of `ESTIMATORS`, by default all that have what is asked: "ua" averages raw reports; "decoder" averages
-        one value per output, the unbiased ones of least variance under the prior; the others estimate the distribution.
-        For categories out of `FREQUENCY_ESTIMATORS`.
+        Out of `ESTIMATORS`, by default all for the estimate in question: "ua" averages raw reports; "decoder" averages
+        one value per output, chosen unbiased and of least variance under the prior; the others estimate the
+        distribution. For categories out of `FREQUENCY_ESTIMATORS`.
     repetitions : int
-        Draws for the two that lead, at least 2, and at most a quarter of what they get.
+        Draws for the two leaders, at least 2; they may get up to four times as many.
     uniform_share, tolerance : float
         As in `design`, for numbers alone.
     progress : callable, optional

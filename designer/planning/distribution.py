@@ -120,18 +120,18 @@ def plan_distribution_error(
     uniform_share: float | None = None,
     tolerance: float | None = None,
 ) -> DistributionPlan:
-    """Predict the error of the estimated distribution that a budget buys; a design and as many fits as repetitions.
+    """Predict the error of the estimated distribution at a budget; this takes a design and as many fits as repetitions.
 
     Parameters
     ----------
     prior : Prior
-        What the users' values are thought to be like; also the truth that estimates are compared with, on its knots.
+        The assumed prior of the users' values; estimates are compared with it as the truth, on its knots.
     users : int
         Who will report, once each.
     epsilon : float
         Budget of each.
     rng : numpy.random.Generator
-        The answer depends on it.
+        Generator, on which the answer depends.
     method : str or Method
         One of `METHODS`.
     estimator : {"smooth", "em", "ems", "mr"}
@@ -203,13 +203,12 @@ def plan_distribution_epsilon(
     Returns
     -------
     plan : DistributionPlan
-        `epsilon`, its `predicted_error`, and `surely`, two standard errors above that.
+        `epsilon`, its `predicted_error`, and `surely`, the error plus two standard errors.
 
     Raises
     ------
-    InputError
-        A number or name that is not usable, or a target that no budget meets; the message says what can be had.
-    SolverError
+    InputError A number or name that is not usable, or a target that no budget meets; the message gives the attainable
+    error. SolverError
         No solution was found.
 
     Example

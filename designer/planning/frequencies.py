@@ -92,7 +92,7 @@ def plan_frequencies(
     Parameters
     ----------
     prior : CategoricalPrior or FrequencyEstimate
-        What the users' categories are thought to be like; also the truth that estimates are compared with.
+        The assumed prior of the users' categories; estimates are compared with it as the truth.
     users : int
         Who will report, once each; at least 2.
     epsilon : float, optional
@@ -104,7 +104,7 @@ def plan_frequencies(
     estimator : str
         Out of `FREQUENCY_ESTIMATORS`: "unbiased" is exact, all others are simulated.
     rng : numpy.random.Generator, optional
-        What is simulated depends on it. Default: a fixed seed.
+        Generator of the simulation. Default: a fixed seed.
     repetitions : int
         At least 2.
     progress : callable, optional

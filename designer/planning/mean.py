@@ -133,12 +133,12 @@ def plan_error(
     uniform_share: float | None = None,
     tolerance: float | None = None,
 ) -> BudgetPlan:
-    """Predict the standard error of the mean that a budget buys; the cost of two designs.
+    """Predict the standard error of the mean at a budget; this costs two designs.
 
     Parameters
     ----------
     prior : Prior
-        What the users' values are thought to be like.
+        The assumed prior of the users' values.
     users : int
         Who will report, once each.
     epsilon : float
@@ -148,17 +148,17 @@ def plan_error(
     of : {"users", "population"}
         Whose mean.
     objective : Objective, optional
-        Which variance of a report is meant, and what the mechanism is designed for: `Variance` (default), `WorstCase`
-        or `Guarantee`; or `Error` of as many users, which is of their own mean alone. How much the values themselves
-        vary, for the population, is always the prior's word.
+        The variance of a report that counts, and the objective of the design: `Variance` (default), `WorstCase` or
+        `Guarantee`; or `Error` for as many users, which covers their own mean alone. The scatter of the values
+        themselves, for the population, always follows the prior.
     uniform_share, tolerance : float, optional
-        As in `design`. What is certified holds for the prior as given, without any uniform share; by `Error`, whose set
-        of priors is around the one with it, with it.
+        As in `design`. Certificates hold for the prior as given, without any uniform share; those of `Error`, whose set
+        of priors surrounds the mixed prior, include it.
 
     Returns
     -------
     plan : BudgetPlan
-        `predicted_error`, in units of the values, and `least_error`, which no mechanism is below.
+        `predicted_error`, in units of the values, and `least_error`, below which no mechanism gets.
 
     Raises
     ------
@@ -196,14 +196,14 @@ def plan_epsilon(
 ) -> BudgetPlan:
     """Find the least budget with which the standard error of the mean stays within a target.
 
-    The budget returned meets the target, and one smaller by at most a part in a thousand was seen not to (unless it is
-    the least budget of all). Smaller ones fail too if the method's variance falls with the budget, as that of all
-    `METHODS` did wherever it was looked at. What no mechanism can do with is certified apart. Ten to twenty designs.
+    The returned budget meets the target, and one smaller by at most a part in a thousand does not (unless it is the
+    least budget of all). Smaller ones fail too if the method's variance falls with the budget, as it did for all
+    `METHODS` in every case checked. The least budget of any mechanism is certified separately. Ten to twenty designs.
 
     Parameters
     ----------
     prior : Prior
-        What the users' values are thought to be like.
+        The assumed prior of the users' values.
     users : int
         Who will report, once each.
     target_error : float
@@ -211,8 +211,7 @@ def plan_epsilon(
     method, of, objective, uniform_share, tolerance
         As in `plan_error`.
     progress : callable, optional
-        Called with every budget tried and the error it makes: first the least that can be certified, then that of
-        the method.
+        Called with every budget tried and the error it makes: first the certified least budget, then the method's.
 
     Returns
     -------
@@ -221,9 +220,8 @@ def plan_epsilon(
 
     Raises
     ------
-    InputError
-        A number or name that is not usable, or a target that no budget meets; the message says what can be had.
-    SolverError
+    InputError A number or name that is not usable, or a target that no budget meets; the message gives the attainable
+    error. SolverError
         No solution was found.
 
     Example

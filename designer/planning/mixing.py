@@ -20,7 +20,7 @@ LEAST = 1e-300
 
 @dataclass(frozen=True)
 class LocalBudget:
-    """What `largest_budget` found.
+    """Result of `largest_budget`.
 
     Attributes
     ----------
@@ -50,10 +50,10 @@ def largest_budget(
     *,
     progress: Callable[[float, float], None] | None = None,
 ) -> LocalBudget:
-    """Find the largest local budget with which the mixed reports of the mechanism made of it keep a central epsilon.
+    """Find the largest local budget whose mechanism's mixed reports keep a central epsilon.
 
-    The mechanism of the budget returned keeps it, certified. One larger by a part in ten thousand was seen not to,
-    unless the budget is the largest of all.
+    The mechanism of the budget returned keeps it, certified. A budget larger by a part in ten thousand does not, unless
+    the returned one is the largest of all.
 
     Parameters
     ----------
@@ -72,8 +72,7 @@ def largest_budget(
 
     Raises
     ------
-    InputError
-        A number that is not usable, or an epsilon below what the smallest budget has.
+    InputError A number that is not usable, or an epsilon below that of the smallest budget.
 
     Example
     -------

@@ -29,7 +29,7 @@ def pairs_within(
     Raises
     ------
     InputError
-        Numbers out of range, or a value table that no unbiased mean can be had from.
+        Numbers out of range, or a value table that allows no unbiased mean.
 
     Source: `key_errors`, and the central limit theorem.
 

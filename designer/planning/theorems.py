@@ -18,7 +18,7 @@ from ...mechanisms.table.moments import largest_variance
 def mean_deviation(
     mechanism: TabulatedMechanism, n: int, chance: float, *, attributes: int = 1, sampled: int = 1
 ) -> float:
-    r"""Return what the average of n decoded reports errs by with at most this probability, whatever the values are.
+    r"""Return the error that the average of n decoded reports exceeds with at most this probability, for all values.
 
     With V the largest variance of a decoded report over all inputs, R how far one can lie from its input and
     L = ln(2 / chance), Bernstein's inequality gives, for every n,
@@ -30,12 +30,12 @@ def mean_deviation(
 
         max over x of (d / k) (V(x) + x^2) - x^2,    (d / k) max |report| + max |x|,    ln(2 d / chance),
 
-    and gamma holds for all attributes at once; all of them have this mechanism.
+    Here gamma holds for all attributes at once; all of them have this mechanism.
 
     Parameters
     ----------
     mechanism : TabulatedMechanism
-        Whose reports `estimate_mean` averages; for attributes that of budget epsilon / k.
+        Mechanism of the reports; for attributes the one with budget epsilon / k.
     n : int
         Users.
     chance : float
@@ -86,7 +86,7 @@ def mean_deviation(
 
 
 def ptt_worst_case_bound(epsilon: float) -> float:
-    r"""Return a lower bound, tight as epsilon falls, of the worst-case variance of every type I PTT on [-1, 1].
+    r"""Return a lower bound on the worst-case variance of every type I PTT on [-1, 1], tight as epsilon falls.
 
     With u = 1 / (E - 1) the worst-case variance is, from k = 1 + eta u and a = k / (eta - 1),
 
@@ -130,7 +130,7 @@ def _linear_coefficient(eta: float) -> float:
 
 
 def reduction_error(rows: ArrayLike, weights: ArrayLike, member: ArrayLike, n: int) -> tuple[float, float]:
-    r"""Return the mean squared error of weights that are spread evenly in groups: by noise, and by spreading.
+    r"""Return the mean squared error of weights that are spread evenly in groups, split into noise and spreading.
 
     The groups' weights W are fitted to n reports by maximum likelihood with the averages of their rows, R, and J is
     the information of one report, J = R diag(1 / (W R)) R^T.  To first order
@@ -138,10 +138,9 @@ def reduction_error(rows: ArrayLike, weights: ArrayLike, member: ArrayLike, n: i
         noise = sum over groups of (J^-1 - W W^T)_gg / (n h_g K),    spreading = sum over groups of h_g sigma_g^2 / K,
 
     h_g the components of a group and sigma_g^2 the variance of their true weights; J^-1 - W W^T is the Cramer-Rao bound
-    of weights that add up to one.  With every component by itself the noise is that of EM at its maximum.
-
-    It holds for groups that are chosen without looking at the reports, where no weight is next to zero. Groups chosen
-    by the estimate, as mixture reduction does, hold what noise made small, and err more: "EM-MR, claim by claim", 8.
+    of weights that add up to one.  With every component by itself the noise is that of EM at its maximum. It holds for
+    groups chosen without the reports, if no weight is near zero. Groups chosen by the estimate, as in mixture
+    reduction, collect weights that noise made small, and err more: "EM-MR, claim by claim", 8.
 
     Parameters
     ----------
@@ -200,8 +199,8 @@ def variance_range(mechanism: TabulatedMechanism, relative_error: float) -> tupl
     r"""Return the least and the largest expected variance if the table's prior is off by this relative error.
 
     With |p_i - p^_i| <= psi p_i for the true prior p and the table's p^, p_i lies within p^_i / (1 + psi) and
-    p^_i / (1 - psi) and adds up to one; over these the expected variance V is linear, so that its extremes are found by
-    filling up from one end.  It follows that
+    p^_i / (1 - psi) and adds up to one; the expected variance V is linear over these, so filling up from one end finds
+    its extremes.  It follows that
 
         -psi / (1 - psi) <= (V^ - V) / V^ <= psi / (1 + psi).
 

@@ -34,29 +34,28 @@ def plan_users(
     tolerance: float | None = None,
     progress: Callable[[float, float], None] | None = None,
 ) -> BudgetPlan:
-    """Find the least number of users with whom the error of the mean stays within a target, at a given budget.
-
-    A table that does not depend on it needs V / target^2 users, which is exact. By `Error` it does: the more users, the
-    less noise, and the less bias is worth its while. Then ten to twenty designs find a number that is enough, and one
-    smaller by at most a part in a thousand that is not.
+    """Find the least number of users with whom the error of the mean stays within a target, at a given budget. A table
+    that does not depend on the number needs exactly V / target^2 users. Tables of `Error` depend on it, because more
+    users mean less noise and thus less bias. Ten to twenty designs then find a sufficient number; one smaller by at
+    most a part in a thousand is not.
 
     Parameters
     ----------
     prior : Prior
-        What the users' values are thought to be like.
+        The assumed prior of the users' values.
     epsilon : float
         Budget of each.
     target_error : float
         Largest error of the mean wanted, in units of the values.
     method, of, objective, uniform_share, tolerance
-        As in `plan_error`; how many users an `Error` names does not matter.
+        As in `plan_error`; the number of users in an `Error` is ignored.
     progress : callable, optional
         Called with every number of users tried and the error they make.
 
     Returns
     -------
     plan : BudgetPlan
-        `users`, and the `predicted_error` with so many.
+        `users`, and their `predicted_error`.
 
     Raises
     ------

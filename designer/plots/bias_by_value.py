@@ -27,8 +27,8 @@ STRIP = 0.45
 def bias(mechanisms: Mapping[str, TabulatedMechanism], ax: Axes | None = None, *, prior: Prior | None = None) -> Axes:
     """Draw E[Y | x] - x, the bias of one report, against its value x; a line per mechanism.
 
-    A table is linear between knots, and so is its bias. Where it falls with slope -1 values are cut: all count as the
-    same; where it is level they count as themselves and a constant, which makes up for what is cut.
+    A table is linear between knots, and so is its bias. Where it falls with slope -1, values are cut and all count as
+    the same. Where it is level, they count as themselves plus a constant, which compensates for the cut.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def bias(mechanisms: Mapping[str, TabulatedMechanism], ax: Axes | None = None, *
     Returns
     -------
     axes : Axes
-        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+        The axes, for further changes; `axes.figure.savefig(path)` writes the figure.
 
     Raises
     ------

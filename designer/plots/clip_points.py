@@ -25,8 +25,8 @@ PARTS: dict[str, dict[str, Any]] = {
 def clip_errors(curve: CutDesigns, ax: Axes | None = None) -> Axes:
     """Draw the error of clips and its parts, noise and bias, against the clip point; the optimum as a star.
 
-    Each point is the best unbiased table of the interval that is left, shifted as is best. The optimum may cut between
-    knots, and need not be a clip; below the line at the bottom nothing can be, biased or not.
+    Each point is the best unbiased table on the remaining interval, with the best shift. The optimum may cut between
+    knots, and need not be a clip; no mechanism, biased or not, lies below the bottom line.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def clip_errors(curve: CutDesigns, ax: Axes | None = None) -> Axes:
     Returns
     -------
     axes : Axes
-        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+        The axes, for further changes; `axes.figure.savefig(path)` writes the figure.
 
     Raises
     ------

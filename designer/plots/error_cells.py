@@ -49,10 +49,10 @@ def error_table(
     quantity: str,
     standard_errors: Mapping[Key, float] | None = None,
 ) -> Axes:
-    """Draw a table of errors: the smaller the better, shades by how many times the best of its row each one is.
+    """Draw a table of errors, where smaller is better; each cell is shaded by its ratio to the best of its row.
 
-    The best of a row is bold with a star in a frame. With standard errors, those within two standard errors of it
-    (of the difference, as if independent) carry the sign ≈. Cells that are missing or not finite are hatched.
+    The best of a row is bold with a star in a frame. With standard errors, those within two standard errors of the
+    difference from it (as if independent) carry the sign ≈. Cells that are missing or not finite are hatched.
 
     Parameters
     ----------
@@ -62,14 +62,14 @@ def error_table(
         To draw on; default: those of a new figure, whose height follows from the number of rows.
     title : str
     quantity : str
-        What the numbers are, with units.
+        Name of the numbers, with units.
     standard_errors : mapping of (str, str) to float, optional
         Of the errors, below each.
 
     Returns
     -------
     axes : Axes
-        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+        The axes, for further changes; `axes.figure.savefig(path)` writes the figure.
 
     Raises
     ------

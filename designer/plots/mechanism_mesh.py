@@ -78,12 +78,12 @@ class _Rows:
 
 
 def heat_map(mechanism: TabulatedMechanism, ax: Axes | None = None) -> Axes:
-    """Draw the table: values to the right, reports upwards, the darker, the more a value favours a report.
+    """Draw the table, with values to the right and reports upwards; darker cells are reports that a value favours more.
 
-    A colour is a report's probability over its floor, the least probability of that report over all values, so that
-    what a value favours, its window, is plain. Both axes are to scale, and a row reaches half-way to the next report.
-    Only where two reports lie at one place all rows are equally high, and the axis says so. The bars beside the rows
-    are the floors; together they are the share of reports that say nothing.
+    A colour is a report's probability over its floor, the least probability of that report over all values, so that a
+    value's window, the reports that it favours, stands out. Both axes are to scale, and a row reaches half-way to the
+    next report. If two reports lie at one place, all rows are equally high, and the axis states this. The bars beside
+    the rows are the floors; together they are the share of reports that carry no information.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def heat_map(mechanism: TabulatedMechanism, ax: Axes | None = None) -> Axes:
     Returns
     -------
     axes : Axes
-        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+        The axes, for further changes; `axes.figure.savefig(path)` writes the figure.
 
     Raises
     ------
@@ -178,10 +178,10 @@ def _own_and_others(names: Sequence[str], own: float, other: float) -> np.ndarra
 
 
 def support_map(mechanism: CategoricalMechanism | KeyValueMechanism, ax: Axes | None = None) -> Axes:
-    """Draw what reports show: of a table of categories every output, else which category or key a report supports.
+    """Draw a categorical mechanism: every output of a table, else the category or key that a report supports.
 
     A colour is a probability over its least over all categories. Unary encodings, hashing and pairs support the own
-    category, or key, with one probability and all others with another, which is all that they differ in. At most 40
+    category, or key, with one probability and all others with another; they differ in these two alone. At most 40
     categories are drawn, and as many outputs.
 
     Parameters
@@ -193,7 +193,7 @@ def support_map(mechanism: CategoricalMechanism | KeyValueMechanism, ax: Axes | 
     Returns
     -------
     axes : Axes
-        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+        The axes, for further changes; `axes.figure.savefig(path)` writes the figure.
 
     Raises
     ------

@@ -36,7 +36,8 @@ def objective(
     nobody: str = "no mechanism",
     more_is_better: bool = False,
 ) -> Axes:
-    """Draw an objective's value against epsilon, a line per mechanism; what is certified as impossible is shaded.
+    """Draw an objective's value against epsilon, with a line per mechanism; the region certified as impossible is
+    shaded.
 
     Parameters
     ----------
@@ -47,14 +48,14 @@ def objective(
     quantity : str
         For the axis' label, with units.
     nobody : str
-        Whom the bounds hold for.
+        The mechanisms for which the bounds hold.
     more_is_better : bool
-        Whether the impossible lies above.
+        Whether the impossible region lies above.
 
     Returns
     -------
     axes : Axes
-        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+        The axes, for further changes; `axes.figure.savefig(path)` writes the figure.
 
     Raises
     ------

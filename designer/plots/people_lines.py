@@ -49,7 +49,7 @@ def people(plans: Sequence[Planned], ax: Axes | None = None, *, units: str = "")
     Returns
     -------
     axes : Axes
-        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+        The axes, for further changes; `axes.figure.savefig(path)` writes the figure.
 
     Raises
     ------

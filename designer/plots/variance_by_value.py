@@ -37,8 +37,8 @@ def by_value(
 ) -> Axes:
     """Draw Var(Y | x), the variance of one report, against its value x; a line per mechanism.
 
-    Between two knots a table rounds at random, and the variance there is a concave parabola: it is drawn as it is, so
-    coarse knots show as humps. Biased mechanisms have a variance too, but it is not their whole error.
+    Between two knots a table rounds at random, so the variance there is a concave parabola; coarse knots show as humps.
+    Biased mechanisms have a variance too, but it is not their whole error.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def by_value(
     Returns
     -------
     axes : Axes
-        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+        The axes, for further changes; `axes.figure.savefig(path)` writes the figure.
 
     Raises
     ------

@@ -49,11 +49,11 @@ def variance(
 ) -> Axes:
     """Draw the variance of one report against epsilon, a line per method, both axes logarithmic.
 
-    The region that no unbiased mechanism reaches is shaded, if there are rows of the best: for expected variances what
-    lies below those of the least one, lowered by their certified gap; for the worst case what lies below those of
-    `WorstCase`, at their `bound`. Between the budgets of the rows all is interpolated. Bounds on expected variances are
-    for the prior that was solved for: with a uniform share they hold for the prior as given up to about that share, by
-    default a part in a thousand, less than the width of a line.
+    The region that no unbiased mechanism reaches is shaded, if there are rows of the best. For expected variances it
+    lies below the least one, lowered by its certified gap; for the worst case below the `bound` of `WorstCase`. Values
+    between the budgets of the rows are interpolated. Bounds on expected variances hold for the prior that was solved
+    for. With a uniform share they hold for the given prior up to about that share, by default a part in a thousand,
+    less than a line's width.
 
     Parameters
     ----------
@@ -73,13 +73,13 @@ def variance(
     Returns
     -------
     axes : Axes
-        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+        The axes, for further changes; `axes.figure.savefig(path)` writes the figure.
 
     Raises
     ------
     InputError
-        No rows, or none that did not fail; rows of several priors; two rows for one method and budget; ratios
-        without what they are to at each budget; matplotlib is not installed.
+        No rows, or none that did not fail; rows of several priors; two rows for one method and budget; ratios without
+        their denominators at each budget; matplotlib is not installed.
 
     Example
     -------

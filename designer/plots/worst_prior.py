@@ -28,9 +28,9 @@ def least_favourable(design: WeightedDesign, ax: Axes | None = None, *, prior: P
     """Draw the variance of a minimax design by value, and below it the prior that certifies it.
 
     At weight 1 that is the least favourable prior: under it no unbiased mechanism has a smaller expected variance than
-    the certified bound, drawn as a line. Its mass lies where the design's variance is largest; where the variance is
-    below the line, there is none. At a weight w below 1 the shares drawn are the multipliers of the worst case,
-    rho / w; the prior behind the bound is then (1 - w) times the prior of the design plus w times these.
+    the certified bound, drawn as a line. All its mass lies where the design's variance is largest, on the line. At a
+    weight w below 1 the shares drawn are the multipliers of the worst case, rho / w; the prior behind the bound is then
+    (1 - w) times the prior of the design plus w times these.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def least_favourable(design: WeightedDesign, ax: Axes | None = None, *, prior: P
     Returns
     -------
     axes : Axes
-        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+        The axes, for further changes; `axes.figure.savefig(path)` writes the figure.
 
     Raises
     ------

@@ -192,7 +192,7 @@ class TotalVariationAmbiguity(Ambiguity):
 
 @dataclass(frozen=True)
 class WassersteinAmbiguity(Ambiguity):
-    """The mass may have moved so far on average: W1(q, p) <= radius.
+    """The mass may have moved by up to the radius on average: W1(q, p) <= radius.
 
     Parameters
     ----------

@@ -26,12 +26,12 @@ NEAR = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class AssumedAmbiguity(Ambiguity):
-    """The priors that meet an assumption, all but its share of exempt people, whatever prior the design is for.
+    """The priors that meet an assumption, except for its share of exempt people, for every prior of the design.
 
     Parameters
     ----------
     assumption : Assumption
-        Of `optldp.estimators.assumptions`; one near a prior has its own, on the knots of the design's.
+        Of `optldp.estimators.assumptions`; an assumption near a prior has its own prior, on the knots of the design's.
 
     Example
     -------
@@ -103,7 +103,7 @@ class AmbiguityOnceKnown(Ambiguity):
 
 
 def ambiguity_of(assumption: Assumption) -> Ambiguity:
-    """Return the set of priors that an assumption of intervals is to a design for the assumption's prior.
+    """Return the set of priors of a design that corresponds to an assumption of intervals.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def ambiguity_of(assumption: Assumption) -> Ambiguity:
 
 
 def assumption_of(ambiguity: Ambiguity, prior: Prior) -> Assumption:
-    """Return what an interval assumes that takes a design's set of priors around a prior for its class.
+    """Return the assumption of intervals that corresponds to a design's set of priors around a prior.
 
     Parameters
     ----------
@@ -147,8 +147,7 @@ def assumption_of(ambiguity: Ambiguity, prior: Prior) -> Assumption:
 
     Raises
     ------
-    InputError
-        A set of which there is no assumption.
+    InputError A set without a corresponding assumption.
 
     Example
     -------

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CategoricalPrior(Shown):
-    """Categories, or places of the plane, and how frequent each is believed to be.
+    """Categories, or places of the plane, and the assumed frequency of each.
 
     Parameters
     ----------

@@ -32,15 +32,14 @@ knots; a concentrated prior at a large budget pays percents."""
 class Prior(Shown):
     """Knots, the weight of each, and the variance that rounding to them adds.
 
-    A value between two knots is rounded at random to one of them, with probabilities linear in the value, so
-    that its mean is kept; `weights` are the knots' shares after rounding, and the expected variance of a
-    mechanism over the values themselves follows from `weights` and `rounding` exactly.
+    A value between two knots is rounded at random to one of them, with probabilities linear in the value, so its mean
+    is kept. `weights` are the knots' shares after rounding. A mechanism's expected variance over the values themselves
+    follows exactly from `weights` and `rounding`.
 
     **A prior computed from sensitive data makes every table designed from it a function of that data**:
-    publishing the table, or sending it to clients, discloses something that no epsilon accounts for. Say
-    where a prior comes from with `source`: "public" (other people's data, published statistics, a guess),
-    "private-report" (estimated from reports that spent their own budget), or "sensitive" (the very data to
-    be protected; fit for studies).
+    publishing the table, or sending it to clients, discloses something that no epsilon accounts for. State the origin
+    of a prior by `source`: "public" (other people's data, published statistics, a guess), "private-report" (estimated
+    from reports that spent their own budget), or "sensitive" (the very data to be protected; fit for studies).
 
     Parameters
     ----------
@@ -57,16 +56,15 @@ class Prior(Shown):
     count : int, optional
         Number of values that the prior was computed from.
     rounded : callable, optional
-        Rounds the values themselves to other knots, for `on`. It holds on to them in this process alone: neither
-        a pickle nor a copy of a prior has it.
+        Function that rounds the values themselves to other knots, for `on`. It keeps the values in this process alone:
+        pickles and copies of a prior leave it out.
     period : float, optional
-        After which values are the same again, such as 24 of hours: they are on a circle, and distance is the shorter
-        way round. Larger than the width of the domain.
+        Values on a circle repeat after it, such as hours after 24; distance is then the shorter way round. Larger than
+        the width of the domain.
 
     Raises
     ------
-    InputError
-        A shape, a value or the source is not as said above.
+    InputError A shape, a value or the source is not as described above.
 
     Source: Wei et al. (2024), "AAA: an Adaptive Mechanism for Locally Differentially Private Mean
     Estimation", eq. (6) and (7).

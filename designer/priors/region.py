@@ -104,11 +104,11 @@ def confidence_region(
     Parameters
     ----------
     table : TabulatedMechanism
-        That the reports were made with.
+        Table with which the reports were made.
     reports : (N,) array_like
-        One each of clients who were drawn at random.
+        One report each of clients who were drawn at random.
     knots : (n,) array_like
-        Of the prior; those of the table are among them, so that probabilities are linear between them.
+        Knots of the prior. They include those of the table, so that probabilities are linear between them.
     confidence : float
         In (0, 1).
 

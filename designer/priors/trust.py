@@ -49,25 +49,25 @@ HUNDREDTHS = 100
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MeasuredTrust(Shown):
-    """The factor by which a prior may be off, measured, and what it rests on.
+    """The measured factor by which a prior may be off, and its evidence.
 
     Attributes
     ----------
     factor : float
-        Within which the newer year's shares are of the older prior, chance allowed for.
+        Factor between the newer year's shares and the older prior, chance allowed for.
     observed : float
-        The same of the sample as it is, chance not allowed for; infinite where nobody is left of a set.
+        The same for the sample as it is, without allowing for chance; infinite if a set has become empty.
     older, newer : int
         Numbers of values.
     confidence : float
     thin : float
-        Sets that hold less than that are only looked at for contradicting the prior: 0.01, or more with few values.
+        Sets with a smaller share are used only where they contradict the prior: 0.01, or more with few values.
     decided_by : (float, float)
-        From which value to which the set reaches that the factor is due to, in units of the values.
+        Ends of the set that determines the factor, in units of the values.
     expected, found : float
         Its share under the older prior, and among the newer values.
     sure : bool
-        Whether that set is one of those the factor is sure of; else it is a thin tail.
+        Whether the sample is large enough for that set; else it is a thin tail.
 
     Example
     -------
@@ -113,15 +113,15 @@ def measure_trust(
 ) -> MeasuredTrust:
     """Return the factor by which a prior from the older values was off the newer ones' distribution.
 
-    Small samples give large factors, as they say little; that of a column whose distribution did not change tends to
-    one as they grow.
+    Small samples give large factors, because they carry little information. For an unchanged distribution the factor
+    tends to one as samples grow.
 
     Parameters
     ----------
     older, newer : (N,) array_like of float
         Values of two earlier years, drawn from a population each, within the domain.
     knots : int or (n,) array_like
-        As of the design that is to trust its prior so far.
+        As of the design that will trust its prior this far.
     domain : (float, float), optional
         Needed for a number of knots.
     confidence : float
@@ -132,15 +132,14 @@ def measure_trust(
     Returns
     -------
     found : MeasuredTrust
-        Its `factor` is what `FactorAmbiguity` and `Error` take as trust; `sure` is whether the samples are large enough
-        to say so.
+        `FactorAmbiguity` and `Error` take its `factor` as trust; `sure` is whether the samples are large enough for it.
 
     Raises
     ------
     InputError
-        Values that are not usable, or too few of them to find any factor.
+        Values that are not usable, or too few of them for any factor.
 
-    Source: Clopper and Pearson (1934); which sets are looked at is our own choice.
+    Source: Clopper and Pearson (1934); the choice of sets is our own.
 
     Example
     -------

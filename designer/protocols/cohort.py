@@ -156,9 +156,8 @@ class ValueCohort(Cohort):
 class ClientCohort(Cohort):
     """Real clients, asked one after the other.
 
-    A client that raises, or returns what its table cannot report, loses its own report and nobody else's: it is
-    counted in `failures`, and its budget is spent.  Clients who fail because of their values are no random part of
-    all, and no estimate makes up for them.
+    A client that raises, or returns an impossible report, loses its own report alone. It is counted in `failures`, and
+    its budget is spent.  Failures that depend on values bias every estimate, which nothing corrects.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ and a normal interval no interval."""
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TwoPhasePlan(Shown):
-    """What both phases will do, fixed before the first client is asked.
+    """Plan of both phases, fixed before the first client is asked.
 
     Deployed, it is four steps, with the clients' reports in between:
 
@@ -54,8 +54,8 @@ class TwoPhasePlan(Shown):
     3. send ``design.mechanism`` to the others;
     4. ``plan.finish(first_reports, design, second_reports)``.
 
-    Who is in which phase must be drawn at random, without regard to the values: the mean of either phase is then
-    unbiased for the mean of all. `two_phase` simulates the whole.
+    Draw the clients of each phase at random, independent of the values: the mean of either phase is then unbiased for
+    the mean of all. `two_phase` simulates the whole.
 
     Parameters
     ----------
@@ -67,10 +67,9 @@ class TwoPhasePlan(Shown):
         Of the design, and of the distribution that the first phase learns.
     phase_one : str, TabulatedMechanism or CategoricalMechanism
         "designed", the default, for the optimal unbiased table of a uniform prior; a family by name, "square-wave" or
-        AAA's "grr" among them; a frequency oracle for the knots that values are rounded to, "olh", "oue" or "rappor";
-        or a mechanism of one's own that keeps within epsilon: an exact table on this domain, or an oracle of as many
-        categories as knots. With many knots oracles say little of the distribution and next to nothing of the mean,
-        as a knot is as far from its neighbour as from any other.
+        AAA's "grr" among them; a frequency oracle for the knots, "olh", "oue" or "rappor"; or your own mechanism within
+        epsilon, as an exact table on this domain or an oracle with a category for each knot. With many knots, oracles
+        measure the distribution badly and the mean worse, because they treat all knots as equally far apart.
     estimator : {"em", "smooth", "ems", "mr", "least-absolute"}
         From the first reports to a distribution; "least-absolute" is AAA's linear program. For an oracle "em", the
         exact maximum likelihood, "mr" or "least-absolute".
@@ -80,14 +79,14 @@ class TwoPhasePlan(Shown):
         As in `design`.
     units : str
     robust_confidence : float, optional
-        In (0, 1): the second table is then the one of least guarantee over all priors that the first reports do not
-        rule out at this confidence, instead of the best one for the prior that they suggest. The confidence holds
-        for any number of clients, drawn from a large population: see `confidence_region`.
+        In (0, 1): the second table then has the least guarantee over all priors that the first reports do not rule out
+        at this confidence. Otherwise it is the best table for the estimated prior. The confidence holds for any number
+        of clients, drawn from a large population: see `confidence_region`.
 
     Attributes
     ----------
     first : TabulatedMechanism or RoundedOracle
-        What the first phase reports through.
+        Mechanism of the first phase.
 
     Raises
     ------

@@ -50,23 +50,22 @@ def two_phase(
 ) -> TwoPhaseResult:
     """Learn the distribution from a share of the clients, design for it, and ask the others through the design.
 
-    Every client reports once, and its `BudgetToken` sees to it that no table needs more than epsilon. Clients are
-    dealt to the phases at random; real ones who give no report are left out and counted in the result's `failures`,
-    which leaves a random part of all as long as it is not their values that make them fail. The mean uses the reports
-    of both: see `TwoPhasePlan.finish` for why that is unbiased. Work grows with the number of clients only by drawing
-    and counting their reports.
+    Every client reports once, and its `BudgetToken` ensures that no table needs more than epsilon. Clients are dealt to
+    the phases at random; real ones who give no report are left out and counted in the result's `failures`. The others
+    remain a random part of all if failures do not depend on values. The mean uses the reports of both: see
+    `TwoPhasePlan.finish` for why that is unbiased. Only drawing and counting reports takes longer with more clients.
 
     Parameters
     ----------
     clients : (N,) array_like of float, or sequence of callable, or Cohort
-        Values, to simulate with; or real clients, functions that take a table and return one report (and are
-        asked one by one), such as `OneReportClient`; or either as a cohort.
+        Values for a simulation; or real clients, which are functions from a table to one report, asked one by one, such
+        as `OneReportClient`; or either as a cohort.
     epsilon : float
         Budget of each client.
     domain : (float, float)
         Where the values lie; public.
     rng : numpy.random.Generator
-        Deals the clients, and perturbs the values of simulated ones.
+        Generator that deals the clients, and perturbs the values of simulated ones.
     share : float, optional
         Share of clients in the first phase, in (0, 1). Default: 9 / sqrt(N), 0.3 at most.
     knots, phase_one, estimator, method, uniform_share, tolerance, robust_confidence

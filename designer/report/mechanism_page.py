@@ -32,7 +32,7 @@ def mechanism_html(
     facts: Sequence[tuple[str, str]] = (),
     picture: Axes | None = None,
 ) -> str:
-    """Return a page that says what a mechanism protects, what its budget means, and how well n people are told.
+    """Return a page on what a mechanism protects, the meaning of its budget, and the errors of estimates from n people.
 
     Parameters
     ----------
@@ -41,9 +41,9 @@ def mechanism_html(
     n : int, optional
         How many people will report. Default: 10,000.
     name : str
-        What it is called, such as its file.
+        Its name, such as that of its file.
     facts : sequence of (str, str)
-        What else there is to say of it, for those who check: names and values.
+        Further facts for those who check it: names and values.
     picture : Axes, optional
         A figure of it.
 

@@ -32,15 +32,15 @@ SOURCES = {
 
 
 def bounds_html(result: BoundsResult, *, column: str = "", command: str = "", n: int | None = None) -> str:
-    """Return the report as a page: what to decide first, then figures with what they mean, and every certificate.
+    """Return the report as a page: the decision first, then figures with their meaning, and every certificate.
 
     Parameters
     ----------
     result : BoundsResult
     column : str
-        What the values are, such as the name of their column.
+        Name of the values, such as their column.
     command : str
-        What made the report, for those who want to make it again. Default: the call in Python.
+        The command or call that made the report, to reproduce it. Default: the call in Python.
     n : int, optional
         How many people will report, for the errors on the first page. Default: 10,000.
 

@@ -30,7 +30,7 @@ class DifferenceAbove:
     Parameters
     ----------
     first, second : AffinePairs
-        What each group's reports say.
+        Each group's reports, reduced to what its share needs.
     limit : float
         Below the largest knot of both.
 

@@ -39,7 +39,8 @@ class Assumption(ABC):
     Attributes
     ----------
     exempt : float
-        Share of people, in [0, 1), who may be anywhere: p = u + v - w with u of the class, v and w of that mass.
+        Share of people, in [0, 1), whose values may lie anywhere: p = u + v - w with u of the class, and v and w of
+        that mass.
 
     Example
     -------

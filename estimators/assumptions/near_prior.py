@@ -25,7 +25,7 @@ class Factor(Assumption):
     trust : float
         At least 1.
     exempt : float
-        Share of people that it need not hold for.
+        Share of people whom it need not cover.
 
     Raises
     ------
@@ -77,7 +77,7 @@ class Shape(Assumption):
     rate : float
         At least 1; 1.1 lets the ratio change by a tenth per hundredth.
     exempt : float
-        Share of people that it need not hold for.
+        Share of people whom it need not cover.
 
     Raises
     ------

@@ -12,8 +12,7 @@ from .base import Assumption
 def exempt_needed(assumption: Assumption, knots: np.ndarray, weights: np.ndarray) -> float:
     r"""Return the least share of people whom an assumption must exempt for weights to meet it.
 
-    It is the distance in total variation of the weights from the class; where weights are of few people, chance is in
-    it.
+    It is the total variation distance of the weights from the class; weights of few people add chance to it.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ class Unimodal(Assumption):
     mode : float
         Where the peak is, in units of the values: the nearest knot.
     exempt : float
-        Share of people that it need not hold for.
+        Share of people whom it need not cover.
 
     Raises
     ------
@@ -63,7 +63,7 @@ class Monotone(Assumption):
     beyond : float
         In units of the values: the nearest knot.
     exempt : float
-        Share of people that it need not hold for.
+        Share of people whom it need not cover.
 
     Raises
     ------

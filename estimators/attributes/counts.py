@@ -57,8 +57,7 @@ class ByAttribute(Shown, Mapping[str, Counts], Generic[Counts]):
 
     Raises
     ------
-    InputError
-        No attribute, or a number of users that is none, or below that of an attribute.
+    InputError No attribute, or a number of users that is invalid or below that of an attribute.
     """
 
     by_attribute: Mapping[str, Counts]
@@ -115,7 +114,7 @@ class ByAttribute(Shown, Mapping[str, Counts], Generic[Counts]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AttributeCounts(ByAttribute[ReportCounts]):
-    """Counts of reports by attribute: ``counts["age"]`` is what estimators of one attribute take.
+    """Counts of reports by attribute: estimators of one attribute take ``counts["age"]``.
 
     Counts of shards with different users add up: ``a + b`` is the counts of the union.
 
@@ -128,8 +127,7 @@ class AttributeCounts(ByAttribute[ReportCounts]):
 
     Raises
     ------
-    InputError
-        No attribute, or a number of users that is none, or below that of an attribute.
+    InputError No attribute, or a number of users that is invalid or below that of an attribute.
 
     Example
     -------

@@ -53,29 +53,29 @@ class CountedAs:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BiasAwareMean(MeanEstimate):
-    """A mean whose reports count as what makes it err least, and how far to trust it, in the units of the values.
+    """A mean of least error, for which each report counts as a chosen number, and its errors, in the units of the
+    values.
 
-    All of what it promises holds if the values are drawn from a prior each of whose knots' weights is within the factor
-    `trust` of that of the prior given; `bias_low` and `bias_high` are then the least and the largest bias.
+    Its promises hold if the values are drawn from a prior whose weight at each knot is within the factor `trust` of the
+    given prior's. `bias_low` and `bias_high` are then the least and the largest bias.
 
     Parameters
     ----------
     trust : float
     rmse : float
-        What the mean errs by at most, as a root mean square: against these users' own mean, rounding between knots
-        included.
+        Largest root mean squared error against these users' own mean, rounding between knots included.
     rmse_before : float
-        The same of a plain average: of unbiased numbers where that can be, else of the reports as they are.
+        The same for a plain average: of unbiased numbers where they exist, else of the reports as they are.
     lower_bound : float or None
         No numbers for these reports have a smaller error, for values at knots; None where groups of users may differ.
     relative_gap : float
-        What might still be gained, at most, for values at knots.
+        The most that other numbers could still gain, for values at knots.
     rmse_designed : float or None
-        Of a table designed for as many users, where this one was designed for far more or fewer; else None.
+        Error of a table designed for as many users, where this one was designed for far more or fewer; else None.
     knots, means : (n,) ndarray of float
-        What a value at each knot counts as on average.
+        Number that a value at each knot counts as on average.
     parts : tuple of CountedAs
-        What reports count as.
+        Number that each report counts as.
 
     Example
     -------
@@ -133,36 +133,37 @@ def bias_aware_mean(
     target: Target = "population",
     alike: bool = False,
 ) -> BiasAwareMean:
-    r"""Estimate the mean of the values with the least error that these reports allow, for as many users as there are.
+    r"""Estimate the mean of the values with the least error that these reports allow for their number of users.
 
     What each report counts as is chosen before any is looked at, from the tables, the prior, the trust and the number
     of users N alone: with b and v the bias and the mean squared error of a user's number at each knot, such that
 
         R^2 = max_q q.v / N + (max_q \|q.b\|)^2
 
-    is least, the maxima over all priors q with prior / trust <= q <= trust prior (`solvers.biased.decoder`).  On skewed
-    columns that is far less than the error of unbiased numbers: values in a thin tail count as less than they are.  Of
-    several services a user's numbers are added up.
+    is least, where the maxima are over all priors q with prior / trust <= q <= trust prior (`solvers.biased.decoder`).
+    On skewed columns this error is far less than that of unbiased numbers, because values in a thin tail count as less
+    than they are.  Of several services a user's numbers are added up.
 
-    The interval is value +- c s, s the standard error and c the quantile of \|N(B / s, 1)\| for the bias bound B = max
-    \|q.b\|: it covers as said whenever the values are drawn from such a q.
+    The interval is value +- c s, where s is the standard error and c the quantile of \|N(B / s, 1)\| for the bias bound
+    B = max \|q.b\|. It has its coverage whenever the values are drawn from such a q.
 
     Parameters
     ----------
     counts : ReportCounts
         Of one table or several, at least two users.
     prior : (n,) array_like of float, optional
-        Weights of the finest table's n knots: last year's, say. ``Prior.from_data(values, knots=table.knots).weights``.
-        Default: the prior that a table carries. One part in a thousand is spread evenly, as in designs.
+        Weights of the finest table's n knots, such as last year's. ``Prior.from_data(values,
+        knots=table.knots).weights``. Default: the prior that a table carries. One part in a thousand is spread evenly,
+        as in designs.
     trust : float, optional
-        The factor by which each weight may be off, at least 1. Default: what the first table was designed for, else 3.
+        The factor by which each weight may be off, at least 1. Default: the trust of the first table's design, else 3.
     target : {"users", "population"}
-        Whom the standard error is about: `population` from the scatter of the numbers; `users` the largest noise of
-        any prior within the trust.
+        Whose mean it is. For `population` the standard error is the scatter of the numbers; for `users` it is the
+        largest noise under any prior within the trust.
     alike : bool
-        Whether users of different services have values of one distribution, as where chance decides who reports to
-        which: biases of groups may then make up for each other. Without it each group may have a prior of its own, and
-        the bias bounds of groups add up, weighed by their shares.
+        Whether users of different services have values of one distribution, as when chance decides who reports where.
+        Biases of groups may then cancel. Otherwise each group may have a prior of its own, and the groups' bias bounds
+        add up, weighted by their shares.
 
     Returns
     -------
@@ -170,8 +171,7 @@ def bias_aware_mean(
 
     Raises
     ------
-    InputError
-        No prior, weights that are none, a trust below 1, fewer than two users, a service without reports, or tables
+    InputError No prior, invalid weights, a trust below 1, fewer than two users, a service without reports, or tables
         whose knots disagree.
 
     Source: the program is derived in `solvers.biased`; Armstrong and Kolesar (2018) for the interval.

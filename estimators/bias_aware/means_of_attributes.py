@@ -30,9 +30,9 @@ def bias_aware_attribute_means(
     counts : AttributeCounts
         ``count(mechanism, reports)``, or of several services.
     priors : mapping of str to (n,) array_like, optional
-        Of some attributes or all; the others' are those that their tables carry.
+        Priors of some attributes or all; the others take those that their tables carry.
     trust : float, optional
-        Of all attributes. Default: what each one's table was designed for, else 3.
+        Of all attributes. Default: the trust of each table's design, else 3.
 
     Returns
     -------

@@ -59,7 +59,7 @@ class Service:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReportCounts(Shown):
-    """Reports of several services, reduced to what their tables make sufficient.
+    """Reports of several services, reduced to sufficient statistics of their tables.
 
     Counts of shards with different users add up: ``a + b`` is the counts of the union.
 
@@ -68,20 +68,19 @@ class ReportCounts(Shown):
     services : tuple of Service
         At least one, of different names, whose tables share domain and units.
     groups : tuple of ReportGroup
-        One for each set of services that some user reported to, ordered by that set. Sums of raw reports stand in
+        One for each set of services to which some user reported, ordered by that set. Sums of raw reports stand in
         them; they are kept by `only` and ``a + b``, and neither saved nor split.
     numbers : ReportedNumbers, optional
         Of one service whose outputs are intervals, the reports themselves, counted; see `estimate_mean`. Neither saved
         nor split.
     rounds : bool
-        Whether the services are files of different times, in each of which a user may have another value or the same
-        report again, and not measurements of one value.
+        Whether the services are files of different times, instead of measurements of one value. A user may have another
+        value, or the same report again, in each.
 
     Raises
     ------
-    InputError
-        No services, two of the same name, tables of different domains or units, groups of services or outputs
-        that there are not, or that no input gives, too many users, or numbers of others.
+    InputError No services, two of the same name, tables of different domains or units, unknown services, outputs that
+    do not exist or that no input gives, too many users, or numbers of other reports.
 
     Example
     -------

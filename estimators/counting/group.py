@@ -28,7 +28,7 @@ class ReportGroup:
     counts : (R,) ndarray of int64
         Users with each combination, at least one.
     sums : ReportedSums, optional
-        Of the reports of the users with each combination, where averages of raw reports are wanted.
+        Sums over the reports of the users with each combination, for averages of raw reports.
 
     Raises
     ------

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import duckdb
 import numpy as np
 
+from ...mechanisms.user_name import LONGEST_NAME
 from ..reading.columns.cells import number, number_fault
-from ..reading.columns.files import extension_of
+from ..reading.columns.files import UNREADABLE_FILE, extension_of
 from .codes import OutputCodes
 from .group import NOT_REPORTED
 from .source import ReportSource
@@ -84,7 +85,8 @@ def keyed_codes(
 ) -> list[str] | None:
     """Return SQL for each source's users and codes, where its numbers of outputs can be coded as they are read.
 
-    None where reports are no integers, or a row misses its key or its report, or has none of the table's.
+    None where reports are no integers, or a row that may be skipped is at fault. Of other rows at fault the key or the
+    code is NULL, which `users_joined` finds.
 
     Parameters
     ----------
@@ -125,18 +127,19 @@ def keyed_codes(
         if part.key is None or not INTEGER.fullmatch(str(part.relation.project(part.cell).types[0])):
             return None
         key, size = part.key.expression(key_type), part.source.service.mechanism.low.size
+        named = f"CASE WHEN strlen({key}) <= {LONGEST_NAME} THEN {key} END" if key_type == "VARCHAR" else key
         code = f"(CAST({part.cell} AS BIGINT) + {-NOT_REPORTED}) << {codes.shifts[j]}"
-        columns = [f"{key} AS key", f"CASE WHEN {part.cell} BETWEEN 0 AND {size - 1} THEN {code} END AS code"]
-        fault = part.key.fault(key) if part.is_tolerant else "NULL"
+        columns = [f"{named} AS key", f"CASE WHEN {part.cell} BETWEEN 0 AND {size - 1} THEN {code} END AS code"]
         relation = part.relation.filter(f"{part.cell} IS NOT NULL") if drop_missing else part.relation
         with part.source.reading():
-            many = relation.project(f"{', '.join(columns)}, {fault} AS fault")
-            all_rows, keys, sound, faults = many.aggregate(
-                "count(*), count(key), count(code), count(fault)"
-            ).fetchall()[0]
+            if part.is_tolerant:
+                told = relation.project(f"{', '.join(columns)}, {part.key.fault(key)} AS fault")
+                rows_in, keys, sound, faults = told.aggregate(
+                    "count(*), count(key), count(code), count(fault)"
+                ).fetchall()[0]
+                if not rows_in == keys == sound or faults:
+                    return None
             relation.project(", ".join(columns)).create_view(f"sound_{j}")
-        if not all_rows == keys == sound or faults:
-            return None
         found.append(f"sound_{j}")
     return found
 
@@ -147,13 +150,14 @@ def users_joined(
     """Return the distinct outputs (R, J) of users and the users (R,) of each, or None where one is in a part twice.
 
     A user who is twice in a part is in more rows of the full join than sent reports, unless in no other part: so rows
-    are counted, and keys where users are in one part alone.
+    are counted, and keys where users are in one part alone. None, too, where a row has no key or no code: a key that is
+    NULL matches none and stays in the join, and a report without a code is missing there among its part's rows.
 
     Parameters
     ----------
     connection : duckdb.DuckDBPyConnection
     parts : sequence of str
-        Relations of the columns key and code, of each service; neither is NULL.
+        Relations of the columns key and code, of each service.
     codes : OutputCodes
 
     Example
@@ -171,10 +175,19 @@ def users_joined(
         words.append(f"{' | '.join(mine)} AS {name}")
     joins = " ".join(f"FULL JOIN {part} AS p{j} USING (key)" for j, part in enumerate(parts) if j)
     grouped = (
-        f"SELECT {', '.join(names)}, count(*) AS users FROM (SELECT {', '.join(words)} FROM {parts[0]} AS p0 {joins}) "
+        f"SELECT {', '.join(names)}, count(*) AS users, count(key) AS keyed "
+        f"FROM (SELECT key, {', '.join(words)} FROM {parts[0]} AS p0 {joins}) "
         "GROUP BY ALL ORDER BY ALL"
     )
-    found = {name: np.ma.getdata(column) for name, column in connection.execute(grouped).fetchnumpy().items()}
+    try:
+        read = connection.execute(grouped).fetchnumpy()
+    except (duckdb.InterruptException, duckdb.OutOfMemoryException):
+        raise
+    except UNREADABLE_FILE:  # who looks at each row says which source it is
+        return None
+    found = {name: np.ma.getdata(column) for name, column in read.items()}
+    if (found["users"] != found["keyed"]).any():
+        return None
     outputs, users = codes.decode([found[name] for name in names]), found["users"]
     there = outputs != NOT_REPORTED
     alone = (there & (there.sum(axis=1, keepdims=True) == 1)).any(axis=0)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...mechanisms.errors import InputError
+from ...mechanisms.user_name import LONGEST_NAME
 from ..reading.columns.cells import text_fault
 from ..reading.columns.rows.skipped_rows import TEXT_SHOWN
 
@@ -42,11 +43,19 @@ class KeyColumn:
             return f"CASE WHEN {digits} THEN TRY_CAST(trim({self.cell}) AS {target}) END"
         return f"CAST({self.cell} AS {target})"
 
+    @property
+    def long(self) -> str:
+        """SQL for whether a row's key is longer than names of users may be; FALSE for whole numbers."""
+        if _INTEGER.fullmatch(self.kind):
+            return "FALSE"
+        return f"length(CAST({self.cell} AS VARCHAR)) > {LONGEST_NAME}"
+
     def fault(self, key: str) -> str:
         """Return SQL for what makes a row's key none, of the key as `expression` gives it; NULL where it is one."""
         text = f"CAST({self.cell} AS VARCHAR)"
         return (
             f"CASE WHEN {self.cell} IS NULL THEN 'the key is missing' "
+            f"WHEN {self.long} THEN 'the key has more than {LONGEST_NAME} characters' "
             f"WHEN {text_fault(text)} IS NOT NULL THEN 'the key is ' || {text_fault(text)} "
             f"WHEN {key} IS NULL THEN 'the key ''' || left({text}, {TEXT_SHOWN}) || ''' is no integer' END"
         )

@@ -17,6 +17,7 @@ import duckdb
 import numpy as np
 
 from ...mechanisms.errors import InputError
+from ...mechanisms.user_name import LONGEST_NAME
 from ..engines.daily import Daily
 from ..engines.filters import Comparison
 from ..engines.supports import WrittenBits, support_query
@@ -86,7 +87,7 @@ def collecting(
     asked: Daily,
     bits: WrittenBits | None = None,
 ) -> Iterator[DayCollector]:
-    """Yield what counts batches of reports into a folder, which is made if it is not there.
+    """Yield a collector that counts batches of reports into a folder, which is made if it is missing.
 
     Parameters
     ----------
@@ -158,12 +159,12 @@ class DayCollector:
     table : str
         Identifier of the table that the reports must be of.
     parse : callable
-        Raises InputError for texts (n,) that are no reports.
+        Parser of texts (n,), which raises InputError for those that are no reports.
     asked : Daily
     bits : WrittenBits, optional
-        Where bits are summed instead of whole reports counted.
+        Number of bits, if bits are summed instead of whole reports counted.
     connection : duckdb.DuckDBPyConnection
-        To what is known.
+        The days known so far.
 
     Example
     -------
@@ -278,6 +279,8 @@ class DayCollector:
             position = column_position(names, column, f"column {column!r} of {place}")
             text = f"trim(CAST({quoted(relation.columns[position])} AS VARCHAR))"
             cell = f"coalesce({text}, '')" if name == "part" else f"nullif({text}, '')"
+            if name == "id":
+                cell = f"CASE WHEN length({text}) <= {LONGEST_NAME} THEN {cell} END"
             if name == "day":
                 cell = f"regexp_replace({cell}, {literal(TIME)}, '\\1')"
             cells.append(f"{cell} AS {name}")
@@ -295,8 +298,8 @@ class DayCollector:
         lacking = self._number("SELECT count(*) FROM batch WHERE id IS NULL")
         if lacking and not skip_invalid:
             raise InputError(
-                f"{where} must have an id for each report, got {lacking} rows without one: leave them out, or let "
-                "--skip-invalid do so"
+                f"{where} must have an id for each report, of at most {LONGEST_NAME} characters, got {lacking} rows "
+                "without one: leave them out, or let --skip-invalid do so"
             )
         connection.execute(EACH.format(first=literal(self.first_open), today=literal(self.today)))
         twice = self._number("SELECT coalesce(sum(many - 1), 0) FROM each")

@@ -103,12 +103,12 @@ class DayCounts:
     Attributes
     ----------
     days : dict of (table, day, late, window) to Day
-        Reports that came too late stand apart, under the day on which they came; a table that is not named is "", and
-        so is the window of counts that are not parted further.
+        Late reports are counted separately, under the day on which they came. An unnamed table is "", and so is the
+        window of counts without further cells.
     simulated : bool
         Whether the reports are those of a simulation.
     where : str
-        How messages call what was read.
+        Name of the source, for messages.
 
     Example
     -------
@@ -185,12 +185,12 @@ def by_day(path: FilePath) -> bool:
 
 
 def load_days(paths: Sequence[FilePath]) -> DayCounts:
-    """Return the counts by table and day that files hold, of several answers the fullest of each table's day.
+    """Return the counts by table and day from files; of several answers it takes the fullest of each table's day.
 
     Parameters
     ----------
     paths : sequence of path
-        Files, .csv or .parquet, as the query of `Daily` is answered; or folders of such.
+        Files, .csv or .parquet, with answers to the query of `Daily`; or folders of such files.
 
     Returns
     -------
@@ -198,8 +198,7 @@ def load_days(paths: Sequence[FilePath]) -> DayCounts:
 
     Raises
     ------
-    InputError
-        No files, other columns, days or numbers that are none.
+    InputError No files, other columns, or invalid days or numbers.
 
     Example
     -------

@@ -27,9 +27,9 @@ class Drift:
     Attributes
     ----------
     p_value : float, optional
-        At most how probable days as different as these are where nothing changed; None for fewer than two days.
+        Upper bound on the probability of such different days if nothing changed; None for fewer than two days.
     day : date, optional
-        The day that differs most from the others together.
+        The day that differs most from all others together.
     statistic : float
         The likelihood ratio, or the largest deviation in standard errors.
 

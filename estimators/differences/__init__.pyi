@@ -1,5 +1,7 @@
 from .difference import Difference as Difference
 from .difference import estimate_difference as estimate_difference
+from .group_differences import GroupDifferences as GroupDifferences
+from .group_differences import estimate_group_differences as estimate_group_differences
 from .group_shares import GroupShares as GroupShares
 from .group_shares import estimate_group_shares as estimate_group_shares
 from .groups import GroupEstimates as GroupEstimates

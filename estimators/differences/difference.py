@@ -35,11 +35,11 @@ class Difference(Estimate):
     Attributes
     ----------
     first, second : WeightedMean or WeightedFrequencies
-        What was estimated of each.
+        The estimate for each.
     value, std_error : float or (K,) ndarray of float
     without : float or (K,) ndarray of float
-        Standard error that the values themselves would give; 0 where they have not changed and users are the same, and
-        about these very users.
+        Standard error that the values themselves would give; 0 if users are the same and their values have not changed,
+        and for these very users.
     n : int
         Users of both together, each counted once.
     matched : int or None
@@ -102,25 +102,25 @@ class Difference(Estimate):
 def estimate_difference(
     tallies: MatchedTallies, *, simultaneous: bool = False, target: Target = "population"
 ) -> Difference:
-    """Estimate how much the first is above the second, about the population or populations that users are drawn from.
+    """Estimate by how much the first exceeds the second in the population or populations from which users are drawn.
 
-    The users are a random sample: of one population in two periods, or of two groups.  Of the difference between these
-    very users, the target "users", the interval is the noise of both alone, which is taken as independent: where
-    people send the same report again it is longer than need be, and so is the population's where they have changed.
+    The users are a random sample: of one population in two periods, or of two groups.  With the target "users", these
+    very ones, the interval covers the noise of both alone, taken as independent. It is longer than necessary if people
+    send the same report again. The population's interval is longer than necessary if values have changed.
 
     Parameters
     ----------
     tallies : MatchedTallies
-        Of two mechanisms of the same kind: tables of numbers in the same units, or mechanisms for the same categories;
-        as `match_users` makes them, or of two tallies that have no users in common.
+        Tallies of two mechanisms of the same kind: tables of numbers in the same units, or mechanisms for the same
+        categories. They come from `match_users`, or have no users in common.
     simultaneous : bool
-        Of frequencies: make intervals that hold for all categories at once.
+        For frequencies: make intervals that hold for all categories at once.
     target : {"population", "users"}
 
     Returns
     -------
     found : Difference
-        The first less the second, with both estimates by themselves.
+        The first less the second, with both separate estimates.
 
     Raises
     ------

@@ -26,15 +26,15 @@ class GroupShares(NumbersOfGroups):
     Attributes
     ----------
     by : str
-        The column of the groups, which stands in clear.
+        The column of the groups, which is in the clear.
     groups : tuple of str
         G of them.
     above : float
         In units of the values.
     of : tuple of NumberEstimate
-        Each group's share, whose interval is by a pair of linear estimates of its own.
+        Each group's share, with an interval from its own pair of linear estimates.
     pairs : tuple of AffinePairs
-        What each group's reports say.
+        Each group's reports, reduced to what its share needs.
     simultaneous : bool
         Whether intervals hold for all groups at once, by `each_of`, or each by itself.
     method, target : str
@@ -79,7 +79,7 @@ class GroupShares(NumbersOfGroups):
 
 
 def estimate_group_shares(tallies: GroupedTallies, *, above: float, simultaneous: bool = False) -> GroupShares:
-    """Estimate the share of values above a limit in each group by itself.
+    """Estimate the share of values above a limit in each group separately.
 
     Parameters
     ----------

@@ -26,11 +26,11 @@ class GroupEstimates(Estimate):
     Attributes
     ----------
     by : str
-        The column of the groups, which stands in clear.
+        The column of the groups, which is in the clear.
     groups : tuple of str
         G of them.
     of : tuple of WeightedMean or of WeightedFrequencies
-        What was estimated for each.
+        The estimate for each group.
     simultaneous : bool
         Whether intervals hold for all rows at once, by `each_of`, or each by itself.
     method, target : str
@@ -113,7 +113,7 @@ class GroupEstimates(Estimate):
 def estimate_groups(
     tallies: GroupedTallies, *, simultaneous: bool = False, target: Target = "population"
 ) -> GroupEstimates:
-    """Estimate the mean, or the frequencies of categories, of each group by itself.
+    """Estimate the mean, or the frequencies of categories, of each group separately.
 
     Groups have no users in common, so their estimates are independent.
 
@@ -124,12 +124,12 @@ def estimate_groups(
     simultaneous : bool
         Make intervals that hold for all groups, and all categories of them, at once: longer, see `each_of`.
     target : {"population", "users"}
-        Whom they are about: each group's population, or its very users.
+        Whose numbers they are: those of each group's population, or of its very users.
 
     Returns
     -------
     found : GroupEstimates
-        `groups` are the names, `value` and `std_error` what was estimated for each, in this order.
+        `groups` are the names; `value` and `std_error` are the estimates for each, in this order.
 
     Raises
     ------

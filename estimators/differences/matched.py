@@ -25,12 +25,12 @@ class MatchedTallies:
     first, second : Tally
         Of all users of each.
     both : tuple of (Tally, Tally), optional
-        The distinct pairs of reports of users who are in both, as two tallies of as many rows and users; None where
-        users were not matched, so that the two are taken as independent.
+        The distinct pairs of reports of users who are in both, as two tallies of as many rows and users; None if users
+        were not matched, so that the two count as independent.
     weightless : int
         Users of weight 0.
     simulated : bool
-        Whether a source says that a numpy Generator drew its reports.
+        Whether a source is marked as drawn by a numpy Generator.
     skipped : SkippedRows
 
     Example
@@ -78,14 +78,14 @@ def match_users(
         Column that names the user, in both.
     column : str
     keep_first : bool
-        Of several reports of a user in a source keep the first instead of refusing them.
+        Keep a user's first report in a source instead of refusing several.
     drop_missing, skip_invalid
         As in `tally_groups`.
 
     Returns
     -------
     tallies : MatchedTallies
-        What `estimate_difference` takes.
+        Argument of `estimate_difference`.
 
     Raises
     ------

@@ -28,7 +28,7 @@ wide."""
 def estimate_others(
     counts: CategoryCounts | Tally, shown: np.ndarray, *, target: Target = "population"
 ) -> NumberEstimate:
-    """Estimate what the categories that are not shown have together, given that the largest are shown.
+    """Estimate the total frequency of the categories that are not shown, given that the largest are shown.
 
     Parameters
     ----------
@@ -36,19 +36,19 @@ def estimate_others(
     shown : (K,) ndarray of bool
         The categories of the largest estimates; not all.
     target : {"population", "users"}
-        Whom it is about; of these very users the chance of who they are, s (1 - s) of a share s, is taken out.
+        Whose share it is. For these very users their sampling variance, s (1 - s) for a share s, is taken out.
 
     Returns
     -------
     together : NumberEstimate
-        From unbiased numbers, whatever the method was, as the sum of biased ones has no interval.
+        It uses unbiased numbers for every method, because a sum of biased ones has no interval.
 
     Raises
     ------
     InputError
         All categories are shown, or none, or fewer than two users.
 
-    Source: Efron (2011), "Tweedie's formula and selection bias", for what chance does to those selected.
+    Source: Efron (2011), "Tweedie's formula and selection bias", for the effect of chance on those selected.
 
     Example
     -------

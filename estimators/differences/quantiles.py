@@ -27,7 +27,7 @@ class GroupQuantiles(NumbersOfGroups):
     Attributes
     ----------
     by : str
-        The column of the groups, which stands in clear.
+        The column of the groups, which is in the clear.
     groups : tuple of str
         G of them.
     shares : tuple of float
@@ -71,8 +71,8 @@ class GroupQuantiles(NumbersOfGroups):
 class DifferencesOfQuantiles(Estimate):
     """The first group's quantiles less the second's, a row for each of S shares.
 
-    An interval is from the lower end of the first less the upper of the second to the upper less the lower. Each of
-    the two has half of the error, so that the interval holds whether or not some people are in both.
+    An interval runs from the first's lower end less the second's upper end to the first's upper end less the second's
+    lower end. Each of the two has half the error probability, so the interval holds even if some people are in both.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ class DifferencesOfQuantiles(Estimate):
 def estimate_group_quantiles(
     tallies: GroupedTallies, *, shares: Sequence[float], simultaneous: bool = False
 ) -> GroupQuantiles:
-    """Estimate quantiles of each group by itself.
+    """Estimate quantiles of each group separately.
 
     Parameters
     ----------
@@ -156,8 +156,7 @@ def estimate_group_quantiles(
 
     Raises
     ------
-    InputError
-        Tallies without groups, a share that is none, a group of few users, or another kind of mechanism.
+    InputError Tallies without groups, an invalid share, a group of few users, or another kind of mechanism.
 
     Example
     -------
@@ -197,8 +196,7 @@ def estimate_quantile_differences(
 
     Raises
     ------
-    InputError
-        A share that is none, few reports, or users with weights.
+    InputError An invalid share, few reports, or users with weights.
 
     Example
     -------

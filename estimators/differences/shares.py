@@ -27,13 +27,13 @@ REFUSED = "shares and quantiles of groups are of tables of numbers and users of 
 class DifferenceOfShares(Estimate):
     """The share above a value in the first group less that in the second.
 
-    Its interval is by a pair of linear estimates of each group, honest whatever the distributions are, and holds the
-    value too.
+    Its interval comes from a pair of linear estimates of each group, covers for all distributions, and contains the
+    value.
 
     Attributes
     ----------
     first, second : NumberEstimate
-        Each group's share, with the interval that it has by itself.
+        Each group's share, with its own interval.
     between : DifferenceAbove
     n : int
         Users of both.
@@ -103,7 +103,7 @@ def estimate_share_difference(
     Returns
     -------
     difference : DifferenceOfShares
-        The share of the first above the limit less that of the second, with its interval and the shortest possible.
+        The first share above the limit less the second, with its interval and the shortest possible.
 
     Raises
     ------

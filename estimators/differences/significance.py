@@ -16,16 +16,16 @@ from .tally import SAME, Tally
 
 
 def above_noise(counts: CategoryCounts | SupportCounts | Tally, *, confidence: float = CONFIDENCE) -> np.ndarray:
-    """Return the categories (K,) that somebody has, with this confidence in all of them at once.
+    """Return the categories (K,) that somebody holds, with this confidence for all of them at once.
 
-    Each category's test asks how likely it is that so many reports speak for it, or more, if nobody has it. Holm's
-    procedure goes through the K probabilities from the least on, and stops at the j-th that is above (1 - confidence)
-    / (K + 1 - j): the chance that any category which nobody has is among those returned is at most 1 - confidence,
-    whatever the others are and however they depend on each other.
+    Each category's test computes the probability that at least so many reports support it if nobody has it. Holm's
+    procedure goes through the K probabilities from the least on, and stops at the j-th that is above (1 - confidence) /
+    (K + 1 - j). The probability that it returns any category that nobody has is at most 1 - confidence, under every
+    dependence between the tests.
 
-    A report of a pure protocol, or of randomised response, speaks for the category or does not, so that number is
-    binomial if nobody has it and the probability exact; of other tables, and of users with different weights, it is
-    that of a normal law of the estimate with the noise at frequency zero.
+    A report of a pure protocol, or of randomised response, supports the category or not, so the number is binomial if
+    nobody has it, and the probability is exact. Other tables, and users with different weights, use a normal law of the
+    estimate with the noise at frequency zero.
 
     Parameters
     ----------

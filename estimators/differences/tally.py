@@ -109,7 +109,7 @@ class GroupedTallies:
     weightless : int
         Users of weight 0, who count for nothing and are in no tally.
     simulated : bool
-        Whether the source says that a numpy Generator drew the reports.
+        Whether the source is marked as drawn by a numpy Generator.
     skipped : SkippedRows
         Rows that hold no report and were left out.
 
@@ -156,13 +156,13 @@ def tally_groups(
     mechanism : table of numbers, floor form or mechanism for categories
     reports : path or table in memory
         A `.csv` or `.parquet` path, an Arrow, pandas or polars table, or numpy arrays by column name. Reports of
-        categories stand as ``mechanism.to_text`` writes them, numbers as they are or by the number of their output.
+        categories are written as by ``mechanism.to_text``; numbers as they are, or as the number of their output.
     by : str, optional
-        Column that names the group of each row, as text. The groups stand in clear beside the reports: their column is
-        no part of what the mechanism protects.
+        Column that names the group of each row, as text. The groups are in the clear beside the reports: the mechanism
+        does not protect their column.
     weights : str, optional
-        Column of numbers, at least 0: how many people of the population each user stands for, by public knowledge such
-        as the survey's design, never by what was reported.
+        Column of numbers, at least 0: how many people of the population each user represents, from public knowledge
+        such as the survey's design, never from reports.
     column : str
         Column of the reports; `output` is looked for where there is no column `report`.
     drop_missing : bool

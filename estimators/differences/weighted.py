@@ -42,16 +42,16 @@ FEW_SUPPORTS = 10.0
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WeightedMean(NumberEstimate):
-    """A mean of users with weights, and what it would be known to without privacy.
+    """A mean of users with weights, and its precision without privacy.
 
     Parameters
     ----------
     effective_n : float
-        How many users of equal weights would tell as much, (sum w)^2 / sum w^2.
+        Number of users of equal weights that would give the same precision, (sum w)^2 / sum w^2.
     without : float
-        Standard error that the values themselves would give; see `ValueScatter`. 0 about these very users.
+        Standard error that the values themselves would give; see `ValueScatter`. It is 0 for these very users.
     few : bool
-        Whether there are too few users for the interval to be relied on.
+        Whether there are too few users for a reliable interval.
 
     Example
     -------
@@ -92,11 +92,11 @@ class WeightedFrequencies(Estimate):
     value, std_error : (K,) ndarray of float
     n : int
     effective_n : float
-        How many users of equal weights would tell as much.
+        Number of users of equal weights that would give the same precision.
     without : (K,) ndarray of float
-        Standard errors that the values themselves would give; 0 about these very users.
+        Standard errors that the values themselves would give; 0 for these very users.
     few : bool
-        Whether there are too few reports for the intervals to be relied on.
+        Whether there are too few reports for reliable intervals.
 
     Example
     -------
@@ -150,17 +150,17 @@ def estimate_weighted(
 ) -> WeightedMean | WeightedFrequencies:
     """Estimate the mean, or the frequencies, of the values of users with weights.
 
-    Weights are public and belong to the users, who are independent draws from the population; what a weighted average
-    estimates is that average over the population.  The standard errors are those of linearised ratios, see the top of
-    the module, without any correction for a finite population.
+    Weights are public and belong to the users, who are independent draws from the population. A weighted average
+    estimates the same average over the population.  The standard errors are those of linearised ratios (see the top of
+    the module), without correction for a finite population.
 
     Parameters
     ----------
     tally : Tally
     numbers, scatter : optional
-        Of the same mechanism and of all users of whom these are a part, made once for many parts.
+        Scatter of all users, for the same mechanism. Make it once for many parts of these users.
     target : {"population", "users"}
-        Whom it is about: "users" are these very ones, whose values are fixed.
+        Whose numbers they are; "users" are these very ones, whose values are fixed.
 
     Returns
     -------

@@ -27,27 +27,28 @@ def ratio_to_no_privacy(
     variance: float | None = None,
     confidence: float = CONFIDENCE,
 ) -> float | None:
-    """Return how many times as long the interval is as that of as many values themselves, drawn from the population.
+    """Return the ratio of the interval's length to that from equally many values themselves, drawn from the population.
 
-    Of a mean the values would give the normal interval of their variance over n; see `value_variance`.  Of frequencies
-    it is of all categories together, the root of the sum of their squared standard errors over that of f (1 - f) / n.
+    For a mean the values would give the normal interval of their variance over n; see `value_variance`.  For
+    frequencies it covers all categories together: the root of the sum of their squared standard errors over that of f
+    (1 - f) / n.
 
     Parameters
     ----------
     estimate : Estimate
-        About the population, or None is returned.
+        It is defined for the population only, else None.
     counts : ReportCounts, optional
         That a mean was estimated from.
     variance : float, optional
         Of the values, instead of counts.
     confidence : float
-        Of a mean's interval, whose bias counts for more or less.
+        Confidence of a mean's interval, in which bias counts for more or less.
 
     Returns
     -------
     ratio : float or None
-        None where nothing is known: of a method without a standard error, of tables without common knots, where all
-        values are the same, or about the very users, whose values would tell all.
+        None where it is undefined: for a method without a standard error, tables without common knots, values that are
+        all the same, or the very users, whose values would have no error.
 
     Raises
     ------

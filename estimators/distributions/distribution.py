@@ -72,14 +72,14 @@ class CircularMean(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DistributionEstimate(Estimate):
-    """Weights of a grid's components, their scatter, and how converged they are.
+    """Weights of a grid's components, with their scatter and convergence.
 
-    Intervals are how small and how large each number is by any distribution that explains the reports (`Explained`),
-    whatever the method: none of them knows how smooth the distribution is, and no interval takes it for smooth. Those
-    of single cells are long where cells are narrower than what reports can tell apart, and mostly begin at zero: mass
-    may lie just beside a cell; `ranges` has the ranges that they can tell. Of "ems", whose smoothing moves the
-    distribution by more than it scatters, there are none: their ends are NaN. Without `explained` they are normal ones
-    by the delta method at the fit, which measure scatter, not bias.
+    Intervals run from the least to the largest value of each number under any distribution that explains the reports
+    (`Explained`), whatever the method. No interval assumes a smooth distribution. Intervals of single cells are long,
+    and mostly begin at zero, where cells are too narrow for reports to distinguish, since mass may lie in the next
+    cell. `ranges` has wider ranges that reports do distinguish. "ems" has none (their ends are NaN), since its
+    smoothing moves the distribution by more than it scatters. Without `explained` they are normal ones by the delta
+    method at the fit, which measure scatter, not bias.
 
     Parameters
     ----------
@@ -99,13 +99,13 @@ class DistributionEstimate(Estimate):
         Components left after reduction, for "mr"; else K.
     target : {"population"}
     smooth : SmoothFit, optional
-        For "smooth": the fits that it averages, and draws from what they leave open if the distribution is as smooth.
+        For "smooth": the fits that it averages, and posterior draws for a distribution of that smoothness.
     explained : Bounds, optional
-        What the reports say of all distributions, or of those of a declared class: where intervals come from.
+        Source of the intervals: the distributions, of all or of a declared class, that explain the reports.
     rounds : mapping of str to DistributionEstimate
-        Of rounds, what each one's own reports say, by name.
+        For rounds, the same from each round's own reports, by name.
     instead_of : str
-        The method that was asked for and found nothing, so that `method` took its place; else empty.
+        The requested method, if it found nothing and `method` took its place; else empty.
 
     Example
     -------

@@ -54,36 +54,36 @@ def estimate_distribution(
 ) -> DistributionEstimate:
     """Estimate the distribution of the inputs from the reports of all services at once.
 
-    Services that are joined must have measured one value of each user: that is tested (`require_one_value`). Files of
-    different times are rounds, ``count(..., rounds=True)``: their estimate is the average of the files' distributions,
-    weighed by their numbers of reports, with intervals that count users (`reports_worth_one`). Of different tables each
-    has a fit of its own, and the average's intervals hold however the fits depend on each other (`AveragedBounds`).
+    Joined services must have measured one value of each user, which is tested (`require_one_value`). Files of different
+    times are rounds, ``count(..., rounds=True)``: the estimate averages the files' distributions, weighted by numbers
+    of reports, with intervals that count users (`reports_worth_one`). Rounds with different tables have separate fits,
+    and the average's intervals hold however the fits depend on each other (`AveragedBounds`).
 
     Parameters
     ----------
     counts : ReportCounts
-        Of one service, or of several with the same or different users: users of several services enter with the
-        product of their reports' probabilities, which is what the papers call ULE. Or of rounds.
+        Of one service, or of several with the same or different users: users of several services enter with the product
+        of their reports' probabilities, called ULE in the papers. Or of rounds.
     method : {"smooth", "em", "ule", "ems", "mr"}
         "smooth": log densities averaged over their smoothness, with masses at zero, the ends and round values where the
-        reports ask for them (`smooth_likelihood`); where none is found, "em" takes its place, and `instead_of` says so.
-        "em", and "ule", its name for several services: the exact maximum likelihood, which overfits. "ems": EM with
-        smoothing.
-        "mr": mixture reduction.
+        reports show them (`smooth_likelihood`). If no such fit is found, "em" takes its place, and `instead_of` records
+        it. "em", and "ule", its name for several services: the exact maximum likelihood, which overfits. "ems": EM with
+        smoothing. "mr": mixture reduction.
     grid : InputGrid, optional
         Default: the knots that all tables share.
     solver : {"auto", "em", "squarem", "interior-point"}, optional
         For "em" and "ule": how the maximum is found. Default: "auto".
     certificate, loglik_change : float, optional
-        When to stop, for "em" and "ule" as `fit_mixture` has it. For "ems" and "mr" only `loglik_change`, default
-        1e-3. (Plain EM that is stopped early smooths too; `solver="em", loglik_change=1e-3` is what the papers run.)
+        When to stop; for "em" and "ule" as in `fit_mixture`. For "ems" and "mr" only `loglik_change`, default 1e-3.
+        (Plain EM that is stopped early smooths too; `solver="em", loglik_change=1e-3` is what the papers run.)
     threshold, rule, operation, least_components, bic_rise : optional
-        For "mr", as `mixture_reduction` has them.
+        For "mr", as in `mixture_reduction`.
     assume : Assumption or sequence of Assumption
-        What intervals may assume of the distribution, all of it: `Factor`, `Shape`, `Unimodal`, `Monotone` of
-        `estimators.assumptions`. Default: nothing. The estimate itself does not use it.
+        What intervals may assume about the distribution, all of which must hold: `Factor`, `Shape`, `Unimodal`,
+        `Monotone` of `estimators.assumptions`. Default: nothing. The estimate itself does not use it.
     progress, split_progress : callable, optional
-        Called at the start of a fit and after each step, and for "smooth" with the sets of masses tried and of all.
+        Called at the start of a fit and after each step; for "smooth" with the number of sets of masses tried, and of
+        all sets.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def estimate_distribution(
     InputError
         An unknown method, a setting of another method, tables whose knots disagree (say which
         grid), a service without reports, services that have not measured one value; assumptions that do not fit the
-        tables or each other, or of rounds of different tables, whose intervals assume nothing.
+        tables or each other, or assumptions for rounds of different tables, whose intervals take none.
 
     Example
     -------

@@ -45,12 +45,12 @@ def likelihood_of(counts: ReportCounts, grid: InputGrid, *, atoms: ArrayLike = (
 
     A user's reports are independent given the value, so the probability of outputs (o_1, ..., o_J) under component
     k is the product over the user's services of P_j[k, o_j]; users of other services are other terms of the sum.
-    (For points between knots and for cells, where the product of averages stands for the average of products,
-    this is exact for one service and off by the square of the grid's spacing for several.)
+    (For points between knots and for cells the product of averages replaces the average of products. This is exact for
+    one service, and has an error of the square of the grid's spacing for several.)
 
-    Of rounds, files of different times that have one table, it is the likelihood of the pooled reports, each counted as
-    1 / `reports_worth_one`, so that what follows from it is as uncertain as their users make it. (It is that of
-    independent users of a mixture, the average of the files' distributions, to the power of that.)
+    For rounds (files of different times with one table) it is the likelihood of the pooled reports, each counted as 1 /
+    `reports_worth_one`, so that uncertainty follows the number of users. (It is that power of the likelihood of
+    independent users whose values follow the average of the files' distributions.)
 
     Parameters
     ----------

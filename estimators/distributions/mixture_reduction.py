@@ -81,7 +81,7 @@ def mixture_reduction(
     threshold, merge them into one with the average of their rows and fit again; stop, and undo the last merge, when
     BIC = -2 log-likelihood + K' log n has not fallen (or has risen by `bic_rise`), or when K' has come down to its
     least.  "numeric" chooses the window of ceil(K / 2^t) neighbouring unmerged components of least weight, half as
-    long every round; "categorical" at most half of the components below the threshold, the smallest.
+    long every round; "categorical" the smallest components below the threshold, at most half of those.
 
     Parameters
     ----------
@@ -90,18 +90,17 @@ def mixture_reduction(
     rule : {"numeric", "categorical"}
         How components are chosen.
     operation : {"merge", "prune"}
-        What is done to those chosen: they share their weight evenly, or have none, which is for distributions with
-        many zeros.
+        Whether chosen components share their weight evenly, or have none, which suits distributions with many zeros.
     preselected : (K,) array_like of bool, optional
-        Components merged, or pruned, before the first fit, which is then a smaller one and, where they are many, takes
-        less time than a fit of all; no criterion asks whether to undo that. Default: none.
+        Components merged, or pruned, before the first fit, which is then smaller and faster; no criterion undoes that.
+        Default: none.
     threshold : float, optional
         Default: two standard deviations of a single weight, averaged. For "numeric" by the Cramer-Rao bound at even
         weights with the others known; for "categorical" of the unbiased frequency estimate of a component of no weight.
     least_components : int, optional
         Least K' at which another round begins. Default: K / 4, rounded up.
     bic_rise : float
-        A merge is kept where BIC rises by less than this: tau of algorithm 1. Above 0 there are more merges.
+        A merge is kept where BIC rises by less than this: tau of algorithm 1. Values above 0 allow more merges.
     loglik_change : float
         Each EM fit stops when a step changes the log-likelihood by less than this, in nats.
     method : {"em", "interior-point"}

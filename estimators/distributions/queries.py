@@ -120,14 +120,14 @@ def estimate_queries(
     ----------
     counts : ReportCounts
         Of one service or of several whose tables have the same knots, of at least two users. A value between knots
-        counts as the two beside it, as it was rounded.
+        counts as its two neighbours, by the rounding.
     queries : (q, n) array_like
         Weights of the n knots.
     prior : (n,) array_like, optional
-        Weights of the knots that the variance is to be least at. Default: the table's prior, or equal weights; of
+        Weights of the knots at which the variance is made least. Default: the table's prior, or equal weights; of
         several tables, the average of these.
     target : {"population", "users"}
-        Whose distribution it is: of "users" the scatter of their own values is left out.
+        Whose distribution it is; for "users" the scatter of their own values is left out.
     assume : Assumption or sequence of Assumption
         What intervals may assume of the distribution, all of it (`estimators.assumptions`); answers do not use it.
 
@@ -139,8 +139,8 @@ def estimate_queries(
     ------
     InputError
         Counts of other things than numbers, of rounds, of tables whose knots differ or of fewer than two users,
-        queries that do not fit the knots, or ones that the reports of some table do not tell; assumptions of users'
-        own values, of few users or of other knots.
+        queries that do not fit the knots, or that some table's reports cannot answer; assumptions with target "users",
+        for few users or on other knots.
 
     Example
     -------

@@ -10,10 +10,10 @@ from ...mechanisms.table.table import TabulatedMechanism
 
 
 def output_cells(mechanism: TabulatedMechanism) -> dict[str, np.ndarray]:
-    """Return intervals of reports, apart from one another and increasing, and the output that each belongs to.
+    """Return disjoint, increasing intervals of reports, and the output to which each belongs.
 
-    A report y is of the output whose row has ``low <= y < below``; one that no row has is no report of the table. A
-    point is an interval of one double, and a cell around points has a row for each of its parts.
+    A report y belongs to the output whose row has ``low <= y < below``; one outside all rows is no report of the table.
+    A point is an interval of one double, and a cell around points has a row for each of its parts.
 
     Parameters
     ----------

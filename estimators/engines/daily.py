@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from ...mechanisms.errors import InputError
+from ...mechanisms.user_name import LONGEST_NAME
 from ..reading.columns.cells import quoted
 from ..reading.columns.days import day_of
 from ..reading.columns.other_table import TABLE
@@ -178,9 +179,10 @@ class Daily:
         told = ["output", "day", *(["of_table"] * (TABLE in groups)), *(["of_window"] * (self.window is not None))]
         least = ", ".join(f"MIN({name}) AS {name}" for name in told)
         differ = " OR ".join(f"MIN({name}) <> MAX({name})" for name in told)
+        unnamed = f"id IS NULL OR LENGTH(CAST(id AS VARCHAR)) > {LONGEST_NAME}"
         once = (
             f"SELECT {least}, MIN(late) AS late, CASE WHEN id IS NULL THEN COUNT(*) ELSE 1 END AS many, "
-            f"CASE WHEN id IS NULL OR {differ} THEN 1 ELSE 0 END AS wrong FROM ({source}) AS rows_read "
+            f"CASE WHEN {unnamed} OR {differ} THEN 1 ELSE 0 END AS wrong FROM ({source}) AS rows_read "
             "GROUP BY id"
         )
         lacks = f"wrong = 1 OR {lacks}"

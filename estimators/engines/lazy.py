@@ -69,7 +69,7 @@ def collect_lazily(
     skip_invalid: bool | SkippedRows = False,
     rounds: bool = False,
 ) -> ReportCounts:
-    """Count the users of several services, in the engine that their frames are of.
+    """Count the users of several services in the engine of their frames.
 
     Parameters
     ----------
@@ -86,9 +86,8 @@ def collect_lazily(
 
     Raises
     ------
-    InputError
-        Narwhals is not there; columns that are missing or of another type; frames of different engines; what else
-        `ReportCounts.from_counts` refuses.
+    InputError Narwhals is missing; columns that are missing or of another type; frames of different engines; whatever
+    else `ReportCounts.from_counts` refuses.
 
     Example
     -------

@@ -11,8 +11,9 @@ import numpy as np
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.pseudorandom import KeyedReports, secret_of
-from ...mechanisms.pseudorandom.reports import Keyed, short_floats
+from ...mechanisms.pseudorandom.reports import Keyed
 from ...mechanisms.pseudorandom.secret import SecretSource
+from ...mechanisms.sampling.short_floats import short_floats
 from ..reading.columns.days import day_of
 from ..reading.columns.other_table import TABLE
 from ..reading.columns.simulated_columns import DAY, OUTPUT, REPORT_ID
@@ -33,37 +34,37 @@ def perturb_partition(
     drop_missing: bool = False,
     group_readable: bool = False,
 ) -> Any:
-    """Return the key and the report of each row of a part of a table: Spark's `mapInArrow` and `mapInPandas`, Dask's,
-    Polars' and so on.
+    """Return the key and report of each row of a partition, for Spark's `mapInArrow` and `mapInPandas`, Dask, Polars
+    and others.
 
-    A task that failed or was lost is run again, and must not draw a second report: so reports are those of
-    `KeyedReports`, a function of the secret, the user and the value. Memory is that of one part, or of one batch.
-    What goes wrong is written to the engine's log: it names no value and nothing of the secret.
+    A failed or lost task is run again, and must not draw a second report. Reports are therefore those of
+    `KeyedReports`, a function of the secret, the user and the value. Memory is that of one partition, or of one batch.
+    Errors go to the engine's log: they name no value and nothing of the secret.
 
     Parameters
     ----------
     partition : frame or iterator of frames or pyarrow.RecordBatch
         A pandas or polars data frame, or an Arrow table; or such frames or Arrow's batches, one after another. The
-        engine has raw values here, so that nothing is local where the engine is not the person's own.
+        engine sees raw values here, so nothing is local unless the engine is the person's own.
     mechanism : TabulatedMechanism, FloorForm or CategoricalMechanism
         Exact.
     secret : Secret, path or callable
-        A path is read, and a callable called, where the task runs, so that no secret travels with it; see `secret_of`.
+        A path is read, and a callable called, where the task runs, so that the secret does not travel; see `secret_of`.
         A `Secret` is for engines that stay in this process: it refuses to be pickled.
     column, key : str
-        Columns of the values and of the users. One user's values must be in one part to be found to be several.
+        Columns of the values and of the users. Several values of a user are noticed only within one partition.
     label : str
         Of the round.
     day : str, optional
-        The day that the reports are of, as 2026-05-01. Each then has it, and an id of `KeyedReports.report_ids`: a task
-        that is run again writes the same ids, so that counts by day tell its copies.
+        The day of the reports, as 2026-05-01. Each report then has it, and an id of `KeyedReports.report_ids`. A
+        repeated task writes the same ids, so that counts by day recognise its copies.
     clip : bool
         Move numbers outside the domain to its nearer end, and warn with their count, instead of raising.
     drop_missing : bool
-        Leave out rows without a value, which shows who has none, instead of raising: a null, NaN, and of texts what
-        `perturb` takes for missing, "" and "NA".
+        Leave out rows without a value, which shows who has none, instead of raising: a null or NaN, or the texts "" and
+        "NA", as in `perturb`.
     group_readable : bool
-        The group of the secret's file may read it, as mounts of secrets have it; see `read_secret`.
+        The group of the secret's file may read it, as with mounts of secrets; see `read_secret`.
 
     Returns
     -------
@@ -73,8 +74,7 @@ def perturb_partition(
 
     Raises
     ------
-    InputError
-        Narwhals is not there; columns, users, values, a day or a secret that are none; clipping of categories.
+    InputError Narwhals is missing; invalid columns, users, values, day or secret; clipping of categories.
 
     Example
     -------

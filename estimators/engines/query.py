@@ -46,33 +46,33 @@ def count_query(
     where: Sequence[str] = (),
     daily: Daily | None = None,
 ) -> str:
-    """Return the query whose answer `ReportCounts.from_counts`, or that of categories or pairs, takes.
+    """Return the query whose answer is read by `ReportCounts.from_counts`, or by that of categories or pairs.
 
-    Its columns are output, n and table; for several services output has codes of all of them, and goes on in output_2,
-    ... beyond 63 bits. With a key, what stands for no user is counted under numbers below 0, which estimators refuse:
-    users with several reports to a service, users with a report that is none, reports without a key.
+    Its columns are output, n and table; for several services output has codes of all of them, continued in output_2,
+    ... beyond 63 bits. With a key, invalid entries are counted under numbers below 0, which estimators refuse: users
+    with several reports to a service, users with an invalid report, and reports without a key.
 
     Parameters
     ----------
     mechanisms : sequence of mechanism
         One; or a table of numbers for each of several services, matched by the key.
     relations : sequence of str
-        What the engine calls the reports of each, its parts divided by dots.
+        The engine's name for the reports of each, with parts divided by dots.
     dialect : {"duckdb", "spark", "bigquery", "snowflake", "postgres", "trino", "redshift", "clickhouse"}
     key : str, optional
         The column that names the user, in every relation.
     column : str
-        Of the reports: numbers of outputs, or for categories and pairs what their `to_text` writes.
+        Of the reports: numbers of outputs, or for categories and pairs the text of their `to_text`.
     cells : str, optional
-        What the engine calls the table of `output_cells`: the column then has reports that are numbers, of one service.
-        A report that no cell holds is counted under no output.
+        The engine's name for the table of `output_cells`: the column then has reports that are numbers, of one service.
+        A report outside all cells is counted under no output.
     table : bool
-        Ask for the column table of the reports, which names what made them, so that reports of other tables are found;
+        Use the column table of the reports, which names their mechanism, so that reports of other tables are found;
         False where the engine has no such column.
     where : sequence of str
         Comparisons "COLUMN OP VALUE", all of which must be true of the rows that are counted.
     daily : Daily, optional
-        Part counts by table and day, for `load_days`.
+        Split counts by table and day, for `load_days`.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def count_query(
     ------
     InputError
         Another dialect, other numbers of relations than of mechanisms, several services without a key or of another
-        kind than tables, names that are none; sqlglot, the extra sql, where it is needed and not there.
+        kind than tables, invalid names; sqlglot (the extra sql) is needed and missing.
 
     Example
     -------

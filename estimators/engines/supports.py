@@ -133,20 +133,23 @@ def support_query(relation: str, column: str, bits: WrittenBits, groups: str = "
     >>> duckdb.sql(support_query(rows, '"output"', WrittenBits(3)) + " ORDER BY bit").fetchall()
     [(-1, 0, 1), (0, 2, 3), (1, 1, 3), (2, 2, 3)]
     """
-    bare = f"SELECT {bits.digits(column)} AS digits{groups} FROM {relation}"
-    sound = f"SELECT CASE WHEN {bits.sound('digits')} THEN digits END AS digits{groups} FROM ({bare}) AS written"
+    written = f"(SELECT {bits.digits(column)} AS digits{groups} FROM {relation}) AS written"
     piece = f"SUBSTRING(digits, {bits.width} * place + 1, {bits.width})"
     pieces = (
-        f"SELECT place, {piece} AS piece{groups}, COUNT(*) AS many FROM ({sound}) AS each_report "
+        f"SELECT place, {piece} AS piece{groups}, COUNT(*) AS many, CASE WHEN COUNT(*) > 0 THEN 1 END AS beside "
+        f"FROM (SELECT digits{groups} FROM {written} WHERE {bits.sound('digits')}) AS each_report "
         f"CROSS JOIN ({_numbers('place', bits.pieces)}) AS places GROUP BY place, {piece}{groups}"
     )
+    # Joined by a column: of a cross join PostgreSQL asks for the pieces again for each number.
+    shifts = f"SELECT shift, 1 AS beside FROM ({_numbers('shift', PIECE)}) AS shift_numbers"
     bit = f"{PIECE} * place + shift"
-    number = f"CASE WHEN piece IS NULL THEN {NO_BIT} ELSE {bit} END"
+    grouped = f" GROUP BY {groups.removeprefix(', ')}" if groups else ""
     return (
-        f'SELECT {number} AS "{BIT}"{groups}, SUM(CASE WHEN {bits.ones("piece", "shift")} THEN many ELSE 0 END) '
-        f'AS "{SUPPORTS}", SUM(many) AS "{USERS}" FROM ({pieces}) AS each_piece '
-        f"CROSS JOIN ({_numbers('shift', PIECE)}) AS shifts WHERE (piece IS NULL AND place = 0 AND shift = 0) OR "
-        f"(piece IS NOT NULL AND {bit} < {bits.many}) GROUP BY {number}{groups}"
+        f'SELECT {bit} AS "{BIT}"{groups}, SUM(CASE WHEN {bits.ones("piece", "shift")} THEN many ELSE 0 END) '
+        f'AS "{SUPPORTS}", SUM(many) AS "{USERS}" FROM ({pieces}) AS each_piece JOIN ({shifts}) AS shifts '
+        f"ON each_piece.beside = shifts.beside WHERE {bit} < {bits.many} GROUP BY {bit}{groups} "
+        f"UNION ALL SELECT {NO_BIT}{groups}, 0, COUNT(*) FROM {written} "
+        f"WHERE CASE WHEN {bits.sound('digits')} THEN 0 ELSE 1 END = 1{grouped} HAVING COUNT(*) > 0"
     )
 
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError, wired
-from ...mechanisms.features import Features, Signs
-from ...mechanisms.features.formulas import Formula
+from ...mechanisms.features import Features, Sides, Signs
 from ..count_reports import count
+from ..counting.counts import ReportCounts
 from ..intervals import CONFIDENCE, check_confidence, normal_interval
 from ..means.mean import estimate_mean
 from .fieller import fieller
-from .groups import group_means
+from .groups import group_means, totals_of_sides, totals_of_signs
 from .moments import correlation_gradient, covariance_gradient
 from .slopes import moment_pairs, slopes_of
 
@@ -27,7 +28,7 @@ LEAST_REPORTS = 2
 
 @dataclass(frozen=True, eq=False)
 class FeaturesEstimate:
-    """Numbers of a target and how far to trust them, in the units of the columns.
+    """Numbers of a target with their errors, in the units of the columns.
 
     Attributes
     ----------
@@ -35,13 +36,13 @@ class FeaturesEstimate:
     value, std_error, low, high : (k,) ndarray of float
         `std_error` of the noise and the sampling; low and high hold the bias by clipping, too.
     method : str
-        "influence", "moments", with "winsorised" before it where features are clipped; intervals of moments are
+        "influence" or "moments", with "winsorised" before it if features are clipped; intervals of moments are
         Fieller's.
     n : int
     worth_open_records : (k,) ndarray of int
-        How many open records tell as much.
+        Number of open records that would give the same precision.
     bias_low, bias_high : (k,) ndarray of float
-        Least and largest bias by clipping, as the pilot has it.
+        Least and largest bias by clipping, from the pilot.
 
     Example
     -------
@@ -73,30 +74,43 @@ class FeaturesEstimate:
 
 @dataclass(frozen=True, eq=False)
 class FeatureMeans:
-    """Means (F,) of the features of a mechanism, and their variances (F,).
+    """Means (F,) of the features of a mechanism, and their variances (F,), from the counts of their reports.
 
     Attributes
     ----------
-    value, variance : (F,) ndarray of float
-    n : int
-        All reports.
-    formulas : tuple
-        Of the features.
-    box : tuple of (low, high)
-        Of the columns.
+    mechanism : Features
+    counts : tuple of ReportCounts
+        Of each feature.
     """
 
-    value: np.ndarray
-    variance: np.ndarray
-    n: int
-    formulas: tuple[Formula, ...]
-    box: tuple[tuple[float, float], ...]
+    mechanism: Features
+    counts: tuple[ReportCounts, ...]
+
+    @property
+    def n(self) -> int:
+        """All reports."""
+        return sum(each.n_users for each in self.counts)
+
+    @cached_property
+    def _found(self) -> tuple[np.ndarray, np.ndarray]:
+        found = [estimate_mean(each) for each in self.counts]
+        return np.array([float(each.value) for each in found]), np.array([float(each.std_error) ** 2 for each in found])
+
+    @property
+    def value(self) -> np.ndarray:
+        """(F,) of the means, each by its table."""
+        return self._found[0]
+
+    @property
+    def variance(self) -> np.ndarray:
+        """(F,) of their squared standard errors."""
+        return self._found[1]
 
 
 def feature_means(mechanism: Features, reports: ArrayLike) -> FeatureMeans:
-    """Return the mean of each feature, by its table; InputError where a feature has fewer than two reports."""
+    """Return what the reports tell of each feature; InputError where a feature has fewer than two reports."""
     checked = mechanism.checked_reports(reports)
-    value, variance = np.empty(len(mechanism.features)), np.empty(len(mechanism.features))
+    counts = []
     for place, each in enumerate(mechanism.features):
         mine = checked[checked[:, 0] == place, 1]
         if mine.size < LEAST_REPORTS:
@@ -104,14 +118,12 @@ def feature_means(mechanism: Features, reports: ArrayLike) -> FeatureMeans:
                 f"each feature must have at least {LEAST_REPORTS} reports, got {mine.size} of {each.name!r}: collect "
                 "more"
             )
-        found = estimate_mean(count(each.mechanism, mine))
-        value[place], variance[place] = found.value, float(found.std_error) ** 2
-    formulas = tuple(each.formula for each in mechanism.features)
-    return FeatureMeans(value, variance, len(checked), formulas, tuple(mechanism.columns.values()))
+        counts.append(count(each.mechanism, mine))
+    return FeatureMeans(mechanism, tuple(counts))
 
 
 def estimate_features(mechanism: Features, reports: ArrayLike, *, confidence: float = CONFIDENCE) -> FeaturesEstimate:
-    """Return what reports of features tell of their target.
+    """Estimate the target of features from their reports.
 
     Parameters
     ----------
@@ -126,8 +138,8 @@ def estimate_features(mechanism: Features, reports: ArrayLike, *, confidence: fl
 
     Raises
     ------
-    InputError
-        Reports that are none of this mechanism, too few of a feature, or too noisy to tell a variance from zero.
+    InputError Reports of another mechanism, too few of a feature, or too much noise to distinguish a variance from
+    zero.
 
     Example
     -------
@@ -293,16 +305,24 @@ def _group_means(told: Mapping[str, Any], means: FeatureMeans, confidence: float
 
     A mean is one of values within the box, so that no end lies beyond it, whatever Fieller's are.
     """
-    within = means.box[1]
-    signs = np.array([formula.signs for formula in means.formulas if isinstance(formula, Signs) and formula.reach])
-    mean, error, low, high = group_means(told, signs, means.value, means.variance, confidence)
+    first, within = means.mechanism.features[0], list(means.mechanism.columns.values())[1]
+    if isinstance(first.formula, Sides):
+        way, totals = (
+            "signed sets",
+            totals_of_sides(first.mechanism, first.formula.reach, means.counts[0].reports_of(0)),
+        )
+    else:
+        formulas = [each.formula for each in means.mechanism.features]
+        signs = np.array([formula.signs for formula in formulas if isinstance(formula, Signs) and formula.reach])
+        way, totals = "signs", totals_of_signs(signs, means.value, means.variance)
+    mean, error, low, high = group_means(told, totals, confidence)
     off_low, off_high = (np.array(told[name]) for name in ("bias_low", "bias_high"))
     clipped = bool(off_low.any() or off_high.any())
     worth = np.floor(np.array(told["open_variance"]) / error**2).astype(int)
     return FeaturesEstimate(
         tuple(told["names"]), np.clip(mean, *within), error, np.clip(low - off_high, *within),
         np.clip(high - off_low, *within),
-        f"{'winsorised ' if clipped else ''}signs, fieller", means.n, worth, off_low, off_high,
+        f"{'winsorised ' if clipped else ''}{way}, fieller", means.n, worth, off_low, off_high,
     )  # fmt: skip
 
 

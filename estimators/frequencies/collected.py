@@ -15,6 +15,7 @@ from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.third_party.adoption import written_of
+from ..engines.bit_parts import sums_of_parts
 from ..engines.lazy import fetched, narwhals_or_refuse
 from ..engines.supports import PIECE, WrittenBits, bits_in_columns, bits_written, support_query
 from ..reading.columns.cells import quoted
@@ -146,8 +147,13 @@ def collect_lazily(
 def _bits_lazily(nw: Any, mechanism: CategoricalMechanism, rows: Any, bits: WrittenBits) -> SupportCounts:
     """Equal pieces of a place are counted, in one query, and bits summed here of what is left: there are few pieces.
 
-    What a text has after its last piece is one more: of reports it is empty.
+    Polars and Dask sum the bits of each part instead, in one pass. What a text has after its last piece is one more: of
+    reports it is empty.
     """
+    if (sums := sums_of_parts(rows.to_native(), bits)) is not None:
+        if sums[-1]:
+            raise InputError(_none_of(int(sums[-1]), "the frame"))
+        return SupportCounts(mechanism, sums[: bits.many], int(sums[bits.many]))
     text, width = nw.col(OUTPUT), bits.width
     cut = [text.str.slice(width * place, width).alias("piece") for place in range(bits.pieces + 1)]
     parts = [rows.select(nw.lit(place).alias("place"), piece) for place, piece in enumerate(cut)]

@@ -23,8 +23,8 @@ def norm_sub(frequencies: ArrayLike) -> np.ndarray:
     """Return the nearest point of the simplex: max(f - c, 0), with the one c for which the sum is one.
 
     The projection is no further from any distribution than the estimate was, so it never adds error in the sum of
-    squares.  Norm-Sub as it is worded, cut what is negative and shift the rest until the sum is one, is this projection
-    if the positive estimates add up to one or more, as they do when all estimates add up to one; if not, it would leave
+    squares.  Norm-Sub as published cuts negative estimates and shifts the rest until the sum is one. It equals this
+    projection if the positive estimates add up to one or more, as when all estimates add up to one. Otherwise it leaves
     the negative ones at zero, where the projection raises the largest of them.  Sorting makes it exact, O(K log K).
 
     Parameters
@@ -34,8 +34,7 @@ def norm_sub(frequencies: ArrayLike) -> np.ndarray:
 
     Returns
     -------
-    (K,) ndarray of float
-        Non-negative, with sum one.
+    (K,) ndarray of float Non-negative, with sum one.
 
     Raises
     ------
@@ -56,9 +55,10 @@ def norm_sub(frequencies: ArrayLike) -> np.ndarray:
 def base_cut(frequencies: ArrayLike, *, threshold: float | None = None) -> np.ndarray:
     """Keep the largest estimates as they are and set the others to zero.
 
-    Without a threshold they are kept in decreasing order until they add up to one, the last one cut to what is missing:
-    EM-MR's Base-Cut, which Wang et al. call Norm-Cut.  With a threshold those above it are kept: the Base-Cut of
-    Wang et al., whose sum is not one.  Negative ones are never kept, so the sum is below one if the positive ones' is.
+    Without a threshold they are kept in decreasing order until they add up to one, with the last one cut to fit:
+    EM-MR's Base-Cut, which Wang et al. call Norm-Cut.  With a threshold those above it are kept: the Base-Cut of Wang
+    et al., whose sum is not one.  Negative estimates are never kept, so the sum is below one if the positive estimates
+    add up to less.
 
     Parameters
     ----------
@@ -102,18 +102,18 @@ def iiw(frequencies: ArrayLike, total_variance: float, *, iterations: int = ITER
     r"""Smooth estimates of neighbouring categories by the improved iterative Wiener filter.
 
     The discrete Fourier transform F of the estimates is damped, wave by wave, to F P / (P + N), where N is the power of
-    the noise, alike for all waves, and P that of the frequencies, which is iterated:
+    the noise, equal for all waves, and P that of the frequencies, which is iterated:
 
         P <- |F|^2 at first, then P <- |F P / (P + N)|^2 + N P / (P + N).
 
-    P tends to max(|F|^2 - N, 0): waves below the noise go, slowly.  It helps if frequencies vary smoothly with the
-    order of the categories, and not else.  The sum of the estimates is kept (the authors' code damps it a little), and
-    they may stay negative.
+    P tends to max(|F|^2 - N, 0): waves below the noise vanish slowly. It helps only if frequencies vary smoothly with
+    the order of the categories.  The sum of the estimates is kept (the authors' code damps it a little), and they may
+    stay negative.
 
     Parameters
     ----------
     frequencies : (K,) array_like of float
-        Unbiased estimates, in the order in which they are smooth; the last is the first one's neighbour.
+        Unbiased estimates, in the order in which they are smooth; the last and the first are neighbours.
     total_variance : float
         N, the sum of the variances of the K estimates.
     iterations : int
@@ -129,7 +129,7 @@ def iiw(frequencies: ArrayLike, total_variance: float, *, iterations: int = ITER
         No numbers, or numbers that are not finite, a variance that is not positive, or fewer than one iteration.
 
     Source: Fang, Chen, Liu and Gao (2023), "Locally differentially private frequency estimation based on convolution
-    framework", as their published code has it; after Hillery and Chin (1991).
+    framework", as in their published code; after Hillery and Chin (1991).
 
     Example
     -------

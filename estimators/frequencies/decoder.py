@@ -215,7 +215,7 @@ def frequency_decoder(mechanism: CategoricalMechanism, prior: ArrayLike | None =
     ----------
     mechanism : CategoricalMechanism
     prior : (K,) array_like of float, optional
-        For tables: frequencies at which the total variance is to be least; non-negative with a positive sum. The
+        For tables: frequencies at which the total variance is made least; non-negative with a positive sum. The
         estimate is unbiased at all others too. Default: even.
 
     Returns
@@ -226,7 +226,7 @@ def frequency_decoder(mechanism: CategoricalMechanism, prior: ArrayLike | None =
     Raises
     ------
     InputError
-        A prior for a pure protocol (whose decoder has no choice) or one that is none, or a table whose reports cannot
+        A prior for a pure protocol (whose decoder has no choice) or an invalid one, or a table whose reports cannot
         tell the categories apart.
 
     Example

@@ -42,16 +42,16 @@ def estimate_frequencies(
         The latter for "unbiased", "norm-sub", "base-cut", "iiw" and "shrunk" alone.
     method : {"unbiased", "norm-sub", "base-cut", "iiw", "shrunk", "em", "mle", "mr"}
         "unbiased": the average of decoded reports, see `frequency_decoder`. "norm-sub", "base-cut" and "iiw" make it
-        consistent or smooth, see `consistency`. "shrunk": empirical Bayes, frequencies drawn to zero or to each other
-        as far as all of them together say, see `shrinkage`. "mle": the exact maximum likelihood. "em": EM that stops
-        early, as the papers run it, which keeps it from overfitting. "mr": mixture reduction, which merges categories
-        that chance may have made.
+        consistent or smooth, see `consistency`. "shrunk": empirical Bayes, which draws frequencies to zero or to each
+        other as far as all of them together support, see `shrinkage`. "mle": the exact maximum likelihood. "em": EM
+        that stops early, as the papers run it, which keeps it from overfitting. "mr": mixture reduction, which merges
+        categories that chance may have made.
     target : {"population", "users"}
-        Whether standard errors are about a population of which the users are independent draws, or about the shares
-        among these users, where all that is unknown is the mechanism's noise: f (1 - f) / n less in the variances. The
-        latter for the unbiased estimate, what is made of it, and "shrunk" alone.
+        Whether standard errors refer to a population of which the users are independent draws, or to the shares among
+        these users. The latter count the mechanism's noise alone: variances are less by f (1 - f) / n. The latter is
+        available for the unbiased estimate, those made from it, and "shrunk" alone.
     prior : (K,) array_like of float, optional
-        For the unbiased estimate from tables, and what is made of it: frequencies at which its total variance is to be
+        For the unbiased estimate from tables, and those made from it: frequencies at which its total variance is made
         least. Default: even.
     certificate : float, optional
         For "mle": stop when no frequencies can gain more log-likelihood than this per report. Default: 1e-8.
@@ -59,14 +59,14 @@ def estimate_frequencies(
         For "em" and "mr": stop when an EM step changes the log-likelihood by less, in nats. Default: 1e-3.
     threshold : float, optional
         For "base-cut", see there. For "mr": frequency below which groups may be merged. Default: two standard errors of
-        the unbiased estimate of a category that nobody has, averaged.
+        the unbiased estimate for a category that nobody has, averaged over the categories.
     operation : {"merge", "prune"}, optional
         For "mr": whether the categories chosen share their frequency evenly, the default, or have none. Those pruned
         have no standard error either.
     preselect : float, optional
-        For "mr": reduce, before the first fit, the categories whose unbiased estimates lie below this many of their
-        standard errors where nobody has them: 0 for the negative ones, 1 or 2 for those that are next to nothing too.
-        The fits are then smaller and faster. Default: none.
+        For "mr": reduce, before the first fit, the categories whose unbiased estimates lie below this many standard
+        errors of an absent category: 0 for the negative ones, 1 or 2 for those near zero too. The fits are then smaller
+        and faster. Default: none.
     least_components : int, optional
         For "mr": groups of categories below which no more are reduced. Default: a quarter of them.
     bic_rise : float, optional
@@ -80,9 +80,8 @@ def estimate_frequencies(
 
     Raises
     ------
-    InputError
-        No reports, an unknown method or target, a setting of another method, or a table whose
-        reports cannot tell the categories apart.
+    InputError No reports, an unknown method or target, a setting of another method, or a table whose reports cannot
+    tell the categories apart.
 
     Example
     -------

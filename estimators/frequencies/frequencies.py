@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FrequencyEstimate(Estimate):
-    """Estimated frequencies of K categories, and how far to trust them.
+    """Estimated frequencies of K categories, with their standard errors and intervals.
 
     Intervals are each category's own.  Those of the unbiased estimate are normal ones, cut to [0, 1].  Every other
-    method is biased where frequencies are small, so its intervals are not about its own value: they are those of a
-    `Score`, of unbiased numbers from the same reports, lengthened to hold the value.
+    method is biased where frequencies are small. Its intervals are therefore those of a `Score`, an unbiased number
+    from the same reports, lengthened to hold the value.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class FrequencyEstimate(Estimate):
     covariance : (K, K) ndarray of float, or None
         The squares of `std_error` are its diagonal; None for more than 4096 categories, and where it would take long.
     target : {"users", "population"}
-        Whose frequencies the standard errors are about; those for a population are larger, by the users' own scatter.
+        Whose frequencies the standard errors refer to; for a population they include the users' own scatter.
     method : {"unbiased", "norm-sub", "base-cut", "iiw", "shrunk", "em", "mle", "mr"}
     n : int
         Number of users.
@@ -51,9 +51,9 @@ class FrequencyEstimate(Estimate):
     components : int
         Groups of categories left after reduction, for "mr"; else K.
     prior : (K,) array_like, optional
-        That the decoder of "unbiased" was made for, if one was given.
+        Prior of the decoder of "unbiased", if one was given.
     score : Score, optional
-        What intervals are made of, for all methods but "unbiased".
+        Source of the intervals, for all methods but "unbiased".
 
     Example
     -------

@@ -39,9 +39,9 @@ def estimate_category_queries(
     queries : (q, K) array_like
         Weights of the K categories, in the mechanism's order.
     prior : (K,) array_like, optional
-        Of tables: the frequencies at which the variance is to be least. Default: equal ones.
+        For tables: the frequencies at which the variance is made least. Default: equal ones.
     target : {"population", "users"}
-        Whose frequencies: of "users" the scatter of their own categories is left out.
+        Whose frequencies they are; for "users" the scatter of their own categories is left out.
 
     Returns
     -------
@@ -50,8 +50,8 @@ def estimate_category_queries(
     Raises
     ------
     InputError
-        Fewer than two users, queries that do not fit the categories or that reports do not tell, or, of reports that
-        support categories, more than 4096 of these.
+        Fewer than two users, queries that do not fit the categories or that reports cannot answer, or more than 4096
+        categories for reports that support categories.
 
     Example
     -------

@@ -26,9 +26,9 @@ from ..reading.columns.simulated_columns import BIT, NO_BIT, OUTPUT, SUPPORTS
 class SupportCounts(OfOneMechanism[CategoricalMechanism]):
     """Support counts of users whose reports need not be kept; O(K) memory, whatever their number.
 
-    For `estimate_frequencies` by "unbiased", "norm-sub", "base-cut" and "iiw".  Likelihoods need whole reports, as how
-    many categories a report supports together says something too: `CategoryCounts`.  Counts of shards with different
-    users add up.
+    For `estimate_frequencies` by "unbiased", "norm-sub", "base-cut" and "iiw".  Likelihoods need whole reports
+    (`CategoryCounts`), because the number of categories that a report supports is informative too.  Counts of shards
+    with different users add up.
 
     Parameters
     ----------

@@ -62,12 +62,13 @@ def fit_of(counts: Iterable[Any]) -> Fit:
 
 
 def fit_p_value(counts: Any) -> float | None:
-    """Return at most how probable counts that fit their mechanism no better are; None where nothing can be tested.
+    """Return an upper bound on the probability of counts that fit their mechanism this badly; None where nothing can be
+    tested.
 
     The best distribution is fitted, of non-negative weights, and the likelihood ratio of the counts themselves to it is
     compared with chi-squared, or with simulated counts where few users are expected in a cell. Below 1e-4 the reports
-    are those of another table, or not of users who report once each, whatever an estimate says: where the counts do
-    come from their mechanism, that happens at most once in 10,000 times.
+    come from another table, or from users who report more than once, and no estimate can be trusted. Counts from their
+    own mechanism fall below it at most once in 10,000 times.
 
     Parameters
     ----------
@@ -77,12 +78,11 @@ def fit_p_value(counts: Any) -> float | None:
     Returns
     -------
     p_value : float, optional
-        None where a distribution has as many free values as there are outputs, so that it fits whatever was counted.
+        None where a distribution has as many free values as there are outputs, so that it fits any counts.
 
     Raises
     ------
-    InputError
-        Something else than counts.
+    InputError The argument is not counts.
 
     Example
     -------

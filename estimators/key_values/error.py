@@ -59,7 +59,7 @@ def key_errors(mechanism: KeyValueMechanism, frequency: float) -> KeyErrors:
     Raises
     ------
     InputError
-        A frequency outside (0, 1], or a value table that no unbiased mean can be had from.
+        A frequency outside (0, 1], or a value table that allows no unbiased mean.
 
     Source: own derivation, of the estimates of Gu et al. (2020); the module has it.
 

@@ -95,12 +95,12 @@ def fit_key_values(
         At least one report; the second for "em" and "mr" alone.
     method : {"joint", "em", "mr"}
         "joint": the maximum of the likelihood of whole reports, over all pairs at once. "em": EM for each key on what
-        its place shows. "mr": mixture reduction of the same by the numeric rule, whose windows are thus of one
-        key's values; that the user does not hold the key is a component like another, but too heavy to be merged.
+        its place shows. "mr": mixture reduction of the same by the numeric rule, with windows within one key's values.
+        Not holding the key is one more component, too heavy to be merged.
     grid : InputGrid, optional
         Of the values. Default: the knots of the value table.
     loglik_change : float, optional
-        For "em" and "mr": when EM stops, which smooths; default 1e-3. For "joint": plain EM with this stop instead of
+        For "em" and "mr": where EM stops, which smooths; default 1e-3. For "joint": plain EM with this stop instead of
         the maximum.
 
     Returns
@@ -114,8 +114,8 @@ def fit_key_values(
     InputError
         An unknown method, no reports, a grid outside the domain, or a fit that would cost too much, see `allow_large`.
 
-    Source: Ye, Wang, Zhang and Feng (2025), section V.C and appendix D, for "em" and "mr"; they keep the frequencies
-    of the unbiased estimate, here both are fitted.
+    Source: Ye, Wang, Zhang and Feng (2025), section V.C and appendix D, for "em" and "mr"; they keep the frequencies of
+    the unbiased estimate; here both are fitted.
 
     Example
     -------

@@ -74,7 +74,7 @@ class KeyValueEstimate(KeyMeans):
 
 
 def estimate_key_means(counts: KeyCounts, *, target: Target = "population") -> KeyValueEstimate:
-    r"""Estimate frequencies and conditional means without bias but for the ratio and the clipping.
+    r"""Estimate frequencies and conditional means; the only bias comes from the ratio and the clipping.
 
     With P reports of n that show the key, Q the sum of the decoded outputs d that they show, a and b the probabilities
     of showing the own and another place and d_D the mean of d under the fake law, N users sampled the key and their
@@ -85,20 +85,20 @@ def estimate_key_means(counts: KeyCounts, *, target: Target = "population") -> K
     The frequency is max(padding, 1) N / n and the mean S / N. The published clipping sets the numbers of users at the
     upper and the lower end, (N +- S') / 2 with S' the sum on [-1, 1], to at least 0 and at most N, and N to at least 1.
 
-    Both are sums over users, so their covariance is that of a sample; it counts the chance of who was asked, too. The
-    mean's interval is Fieller's: all m that S - m N does not contradict. It keeps its coverage where N is hardly
-    more than its own error, and is the whole domain where N may be zero.
+    Both are sums over users, so their covariance is a sample covariance and includes the users' sampling. The mean's
+    interval is Fieller's: all m that S - m N does not contradict. It keeps its coverage where N is hardly more than its
+    own error, and is the whole domain where N may be zero.
 
-    About these very users the chance of who they are is taken out, as far as reports tell it: n pi^2 f (1 - f)
-    [1, m, m^2] of the covariance, with pi = 1 / max(padding, 1), f the share of holders and m their mean. What holders'
-    values differ by among themselves stays, so that intervals of means are longer than need be.
+    For these very users the part of their sampling that reports identify is taken out: n pi^2 f (1 - f) [1, m, m^2] of
+    the covariance, with pi = 1 / max(padding, 1), f the share of holders and m their mean. The scatter of holders'
+    values stays in, so intervals of means are longer than necessary.
 
     Parameters
     ----------
     counts : KeyValueCounts, ShownCounts or PersonalisedPairCounts
-        Of at least two users. How levels are weighed is said at `personalised.pair_totals`.
+        Of at least two users. `personalised.pair_totals` describes how levels are weighted.
     target : {"population", "users"}
-        Whom it is about: "users", these very ones, not of levels.
+        Whose numbers are estimated; "users", these very ones, is not available for levels.
 
     Returns
     -------
@@ -107,9 +107,8 @@ def estimate_key_means(counts: KeyCounts, *, target: Target = "population") -> K
 
     Raises
     ------
-    InputError
-        Fewer than two users, another target, or that of users with levels, or a value table that no unbiased mean can
-        be had from.
+    InputError Fewer than two users, an unknown target, the target "users" with levels, or a value table that allows no
+    unbiased mean.
 
     Source: Gu et al. (2020), aggregation with clipping; Fieller (1954), "Some problems in interval estimation".
 

@@ -62,28 +62,25 @@ def estimate_combined_mean(
 ) -> MeanEstimate:
     r"""Estimate the mean of the users' values from all that they reported to any service.
 
-    Of rounds, files of different times, it is the average of the decoded reports of all files, the mean of the average
-    of their distributions weighed by reports, and its standard error is by user (`average_by_user`); no option is for
-    rounds.
+    For rounds (files of different times) it is the average of the decoded reports of all files, with a standard error
+    by user (`average_by_user`); no option applies to rounds. Otherwise each user's reports become one number, and the
+    estimate is the average of these over all users, whichever services they reported to, unless they are `alike`.  With
+    d_j the `plain_decoder` of service j and J services of that user:
 
-    Else each user's reports become one number, and the estimate is the average of these over all users, whichever
-    services they reported to, unless these are `alike`.  With d_j the `plain_decoder` of service j and J services of
-    that user:
-
-    - "ua": the plain average, sum_j d_j / J.  Unbiased. With `per_report` the average of all decoded reports, as in
-      the paper: a user of J services then weighs J times as much, so that where people of more services have other
-      values it is not the users' mean. Where all users have the same services both are the same number.
+    - "ua": the plain average, sum_j d_j / J.  Unbiased. With `per_report` it is the average of all decoded reports, as
+      in the paper. A user of J services then weighs J times as much, so it is not the users' mean if values differ
+      between users of few and many services. Both agree if all users have the same services.
     - "population": sum_j w_j d_j with w_j proportional to 1 / E_p[var_j], the same for all users of the same
       services.  Unbiased, because p comes from the other half of the users (cross-fitting) or from you.
-    - "decoder": sum_j d_j with the `joint_decoder` of least expected variance, p as before.  Unbiased; it needs
-      only the tables together to allow that, not each of them.
+    - "decoder": sum_j d_j with the `joint_decoder` of least expected variance, p as before.  Unbiased if the tables
+      together allow it, even if single ones do not.
     - "uwa": weights from each user's own posterior, see `user_weights`.  **Biased**, by -0.021 at a value of
-      0.9 on [-1, 1] with one Duchi and one piecewise report at epsilon 3, which no number of users reduces; its
-      interval knows nothing of that.
+      0.9 on [-1, 1] with one Duchi and one piecewise report at epsilon 3, which no number of users reduces and which
+      its interval ignores.
 
     For "population" and "decoder" without a prior the users are dealt into two halves; p is estimated on each half
-    and used for the other.  Given one half, the values of the other half are independent with the right mean, so
-    the errors of p cost variance, never bias.  Where a half has fewer than two users, p is uniform.
+    and used for the other.  Given one half, the numbers of the other half are independent with the right mean, so
+    errors of p cost variance, never bias.  Where a half has fewer than two users, p is uniform.
 
     Parameters
     ----------
@@ -91,45 +88,45 @@ def estimate_combined_mean(
         At least two users, and reports to every service.
     method : {"population", "ua", "uwa", "decoder"}
     grid : InputGrid, optional
-        K inputs that p and the posteriors live on.  Default: the knots of the finest table.
+        Grid of K inputs for p and the posteriors.  Default: the knots of the finest table.
     prior : (K,) array_like of float, optional
         p on the grid, from other data than these reports; for "uwa" the prior of each user's value, otherwise
         uniform; not used by "ua".
     estimate_prior : callable
-        From the counts of one half and the grid to (K,) weights.
+        Function from the counts of one half and the grid to (K,) weights.
     alike : bool
-        For "population" and "decoder": whether users of different services have values of one distribution, as where
-        chance decides who reports to which (attributes drawn at random): participation says nothing of the value.
-        Their numbers are then weighed by one over their variance under p, so that a poor service costs nothing; without
-        it each user counts the same, which is unbiased whoever chose which services.  Only with normal intervals.
-        `participation` of the estimate compares the means of users of different services; where they are too unlike to
-        be so by chance (`doubtful`) the weighed mean is of nobody in particular.
+        For "population" and "decoder": whether participation is independent of the value, as when chance decides who
+        reports where (attributes drawn at random). Users are then weighted by one over their variance under p, so that
+        a poor service costs nothing. Otherwise each user counts the same, which is unbiased however users chose their
+        services.  Only with normal intervals. `participation` of the estimate compares the means of users of different
+        services; if they differ by more than chance (`doubtful`), the weighted mean describes no group in particular.
     raw : bool
-        For "ua" and "uwa": in place of decoded reports average the reports themselves, scaled and shifted where they
-        need it, as papers do: never better. "uwa" then weighs by the variances of raw reports. Needs tables whose
-        reports have a mean that is affine in the input, and counts with sums, ``count(..., raw=True)``.
+        For "ua" and "uwa": average the reports themselves instead of decoded ones, scaled and shifted where needed, as
+        papers do; this is never better. "uwa" then weighs by the variances of raw reports. Needs tables whose reports
+        have a mean that is affine in the input, and counts with sums, ``count(..., raw=True)``.
     interval : {"normal", "bernstein"}
         Intervals by the central limit theorem, or with finite-sample coverage by the empirical Bernstein bound, from
-        the range of the decoded values: valid for any number of users, but two to four times as wide at 2,000 of them.
+        the range of the decoded values: valid for any number of users, but two to four times as long with 2,000 of
+        them.
     rng : numpy.random.Generator, optional
         Deals the users into halves.  Default: a fixed seed, so that the same counts give the same estimate.
     target : {"population", "users"}
-        Whose mean it is: of "users", these very ones, the mechanisms' noise is left, by `MechanismNoise`, and with
-        `alike` what users who weigh more differ by from the others. For decoded reports, not by "uwa".
+        Whose mean it is. With "users", these very ones, the error is the mechanisms' noise, estimated by
+        `MechanismNoise`; with `alike` it also includes how heavily weighted users differ from the others. For decoded
+        reports, not by "uwa".
     drawn_from : int, optional
-        With the target "users": how many they all are, where those who reported are a random part.
+        With the target "users": the number of all users, of whom those who reported are a random part.
     per_report : bool
-        For "ua" of decoded reports: each report weighs the same, not each user. Its standard error is by user, about
-        the mean of the services' own users, weighed by their numbers.
+        For "ua" of decoded reports: each report weighs the same, not each user. The target is then the mean over the
+        services, weighted by their numbers of users; the standard error is by user.
 
     Returns
     -------
     estimate : MeanEstimate
         Its standard error is the sample standard deviation of the users' numbers over sqrt(n), taken within halves
-        where there are two; n is the number of users. `one_report` is for all reports of one user, who may choose
-        which services to report to (of alike users: one of the sets that others have), with the weights that the other
-        half has fixed: what the user adds to those weights costs variance and moves nothing on average. None for
-        "decoder" with more than 6 services.
+        where there are two; n is the number of users. `one_report` covers all reports of one user, who may choose the
+        services (with `alike`: one of the sets that others have), at weights fixed by the other half. The user's effect
+        on those weights adds variance but no bias. None for "decoder" with more than 6 services.
 
     Raises
     ------
@@ -137,9 +134,9 @@ def estimate_combined_mean(
         Fewer than two users, a service without reports, tables that allow no unbiased mean, tables whose knots
         disagree (where no grid is given), or options that are not usable.
 
-    Source: Du, Ye, Fu and Hu (2025), "Privacy for Free", equation (2) for UA (of all reports, `per_report`; over
-    users of different numbers of services we average the users' averages) and algorithm 2 for UWA; Chernozhukov et al.
-    (2018) for cross-fitting.
+    Source: Du, Ye, Fu and Hu (2025), "Privacy for Free", equation (2) for UA (of all reports, `per_report`; for users
+    of different numbers of services we average the users' averages) and algorithm 2 for UWA; Chernozhukov et al. (2018)
+    for cross-fitting.
 
     Example
     -------

@@ -19,13 +19,12 @@ def plain_decoder(mechanism: TabulatedMechanism) -> np.ndarray:
         d0_j = (sum_i w_i P_ij mu_ij / W_j - c) / s,    W_j = sum_i w_i P_ij,
 
     w the table's prior or equal weights.  Where the law within an output is the same at all knots, d0 is unbiased
-    and is the answer.  Where it is not (Laplace cells), d0 is a little off, and the answer is the nearest unbiased
+    and is the answer.  Where it is not (Laplace cells), d0 is slightly biased, and the answer is the nearest unbiased
     decoder: min sum_j W_j (d_j - d0_j)^2 subject to P d = x.  A table without an affine mean gets its
     `optimal_decoder`.
 
-    Dropping where in its cell a report lies costs no variance where that place tells nothing of the value; from the
-    tails of Laplace it even takes away noise (at epsilon 0.1 and 257 knots the variance falls from 800 to 419 on
-    [-1, 1]).
+    Dropping a report's place in its cell costs no variance where that place is independent of the value. In the tails
+    of Laplace it even removes noise (at epsilon 0.1 and 257 knots the variance falls from 800 to 419 on [-1, 1]).
 
     Parameters
     ----------
@@ -40,7 +39,7 @@ def plain_decoder(mechanism: TabulatedMechanism) -> np.ndarray:
     Raises
     ------
     InputError
-        No unbiased decoder exists: the message names the rank and what can still be estimated.
+        No unbiased decoder exists: the message names the rank and the quantities that can still be estimated.
 
     Source: Du, Ye, Fu and Hu (2025), "Privacy for Free", theorem 4.1, for the affine part.
 

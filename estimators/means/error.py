@@ -132,21 +132,20 @@ def promised_error(
     table : TabulatedMechanism
         As `design` makes it with `Error` and a `FactorAmbiguity`; with all that follows given, any.
     users : int, optional
-        n. Default: that it was designed for.
+        n. Default: the number it was designed for.
     trust : float, optional
-        Factor by which the prior's weights may be off, at least 1. Default: that it was designed for.
+        Factor by which the prior's weights may be off, at least 1. Default: the number it was designed for.
     prior : KnotPrior, optional
-        On the table's knots. Default: that which the table carries.
+        On the table's knots. Default: the table's own prior.
 
     Returns
     -------
     error : MeanError
-        In the units of the knots, values between knots allowed for if the prior has any.
+        In the units of the knots; it covers values between knots if the prior has any.
 
     Raises
     ------
-    InputError
-        A table that does not say what is not given here, or numbers out of range.
+    InputError A table without the facts that are not given here, or numbers out of range.
 
     Example
     -------

@@ -20,10 +20,11 @@ def joint_decoder(mechanisms: Sequence[TabulatedMechanism], points: np.ndarray, 
         min sum_k p_k sum_j [P_j d_j^2 - (P_j d_j)^2](x_k)    subject to    sum_j P_j(x) d_j = x
 
     at the knots of all tables, hence for every x of the domain.  Fixed weights of unbiased decoders satisfy the
-    constraint, so none has a smaller expected variance; and a table that alone cannot be unbiased still takes part.
+    constraint, so none has a smaller expected variance. Tables without an unbiased decoder of their own still take
+    part.
 
-    Constants can be moved between the d_j.  Adding sum_j (E_p d_j)^2 shares them out evenly, costs nothing and makes
-    the quadratic form positive definite; with its Cholesky factor R the program asks for the least norm of z = R d.
+    Constants can be moved between the d_j.  Adding sum_j (E_p d_j)^2 spreads them evenly, costs nothing and makes the
+    quadratic form positive definite; with its Cholesky factor R the program asks for the least norm of z = R d.
 
     Parameters
     ----------
@@ -41,9 +42,8 @@ def joint_decoder(mechanisms: Sequence[TabulatedMechanism], points: np.ndarray, 
 
     Raises
     ------
-    InputError
-        The tables together have no unbiased decoder: the message names the rank of their probabilities and the
-        input worst missed.
+    InputError The tables together have no unbiased decoder: the message names the rank of their probabilities and the
+    input of largest bias.
 
     Source: the optimal unbiased decoder of one table, here for the sum over several.
 

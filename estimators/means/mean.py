@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MeanEstimate(NumberEstimate):
-    """An estimated mean and how far to trust it, in the units of the inputs.
+    """An estimated mean with its standard error and interval, in the units of the inputs.
 
     Parameters
     ----------
@@ -44,25 +44,24 @@ class MeanEstimate(NumberEstimate):
     method : str
         "average", "affine", "decoder", "ua", "uwa", "population", "bias-aware", "smooth", "em", "ems", "mr" or
         "penalised": how reports were decoded: taken as they are, by one scale and shift, or by one value per output;
-        how the reports of one user were combined, see `estimate_combined_mean`; or how the distribution that this is
-        the mean of was estimated, see `estimate_distribution`.
+        how the reports of one user were combined, see `estimate_combined_mean`; or how its distribution was estimated,
+        see `estimate_distribution`.
     target : {"users", "population"}
     least, most : float
         Unbounded: the interval may leave the domain.
     one_report : float, optional
         The most that `value` moves when one user's report is replaced by any that the mechanism admits (all of that
         user's reports, where there are several); see `influence`. None for the mean of an estimated distribution,
-        which `fitted_influence` has it for.
+        for which see `fitted_influence`.
     bias_low, bias_high : float
-        Least and largest bias: of winsorising, whatever the inputs are; of a bias-aware mean, whatever prior within
-        the trust they are drawn from. Within the interval; 0 without it, and NaN for "ems", whose bias is not known: it
-        has no interval then.
+        Least and largest bias: of winsorising for all inputs; of a bias-aware mean for all priors within the trust. The
+        interval includes it. It is 0 without bias, and NaN for "ems", whose bias is unknown and which has no interval.
     samples : tuple of Sample
-        Where the interval is to hold for any number of users: what the empirical Bernstein bound needs.
+        Data of the empirical Bernstein bound, if the interval holds for any number of users.
     participation : Participation, optional
-        By "population" and "decoder" of users of different services: the means of each set of services compared.
+        For "population" and "decoder" with different services: a comparison of the means of each set of services.
     rounds : mapping of str to MeanEstimate
-        Of rounds, what each one's own reports say, by name.
+        For rounds, the same from each round's own reports, by name.
 
     Example
     -------
@@ -125,33 +124,33 @@ def estimate_mean(
     """Estimate the mean of the inputs from counted reports of one table.
 
     The estimate is the average of decoded reports d(y) with E[d(y) | x] = x for every input x of the
-    domain: one value per output where that has no larger variance at any input and a smaller one on average
-    (`dominating_decoder`); else the reports themselves where the table is unbiased, (y - c)/s where its mean is
-    s x + c, and one value per output again where it is neither (`optimal_decoder`). Its standard error is the sample
-    standard deviation of d(y) over sqrt(n), which needs to know neither prior nor variance.
+    domain: d is one value per output if that has no larger variance at any input and a smaller one on average
+    (`dominating_decoder`). Otherwise it is the report itself for an unbiased table, (y - c)/s for a table with mean s x
+    + c, and else again one value per output (`optimal_decoder`). Its standard error is the sample standard deviation of
+    d(y) over sqrt(n), which needs neither prior nor variance.
 
-    An average of reports that are not points needs to know where in its output each one lies, and winsorising cuts
-    inside tails. `count` of an array keeps that (`ReportCounts.numbers`), so that nothing is lost. Counts of files, of
-    data frames and saved ones have outputs alone: each output then becomes one value (`plain_decoder`), unbiased too,
-    with no more variance where the place within an output tells nothing of the input; with sums of reports, as
-    ``count(..., raw=True)`` keeps them, raw reports can be averaged still.
+    Averaging reports that are not points, and winsorising within tails, need each report's place in its output. `count`
+    of an array keeps it (`ReportCounts.numbers`), so nothing is lost. Counts of files and data frames, and saved ones,
+    hold outputs alone: each output then becomes one value (`plain_decoder`). That is unbiased too, and loses nothing
+    where the place within an output is independent of the input. Sums of reports, which ``count(..., raw=True)`` keeps,
+    still allow raw averages.
 
     Parameters
     ----------
     counts : ReportCounts
         Of one table, at least two reports: ``count(table, reports)``.
     weights : (k,) array_like of float, optional
-        Weights of the table's k knots that one value per output is to have a small variance under. Default: the
-        table's prior, or equal weights.
+        Weights of the table's k knots, under which one value per output gets a small variance. Default: the table's
+        prior, or equal weights.
     winsorise : float, optional
         Move decoded reports to limits that at most this share of honest reports lies beyond, on each side and at any
-        input; see `winsorised`. One report then moves the mean less, and the mean is biased by at most `bias_low` to
-        `bias_high`, which the interval is widened by.
+        input; see `winsorised`. One report then moves the mean less; its bias lies from `bias_low` to `bias_high`, and
+        the interval is widened by it.
     raw : bool
-        Average the reports themselves, scaled and shifted where they need it, as papers do: never better.
+        Average the reports themselves, scaled and shifted where needed, as papers do; this is never better.
     target : {"population", "users"}
-        Whose mean it is: of "users", these very ones, only the mechanism's noise is left, which reports show by
-        `MechanismNoise`, but for tables of two or three outputs.
+        Whose mean it is. For "users", these very ones, the error is the mechanism's noise alone, which `MechanismNoise`
+        estimates from reports of tables with more than three outputs.
 
     Returns
     -------
@@ -160,9 +159,8 @@ def estimate_mean(
     Raises
     ------
     InputError
-        No counts of one table, fewer than two reports, another target, a share to winsorise outside (0, 1/2), or for
-        counts without the numbers that it needs, or a table from which no unbiased mean can be had, or none from its
-        raw reports.
+        No counts of one table, fewer than two reports, another target, a share to winsorise outside (0, 1/2) or with
+        counts that lack the numbers for it, or a table whose (raw) reports allow no unbiased mean.
 
     Example
     -------

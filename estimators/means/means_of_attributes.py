@@ -91,28 +91,28 @@ def estimate_attribute_means(
     method: MeanMethod | None = None,
     target: Target = "population",
 ) -> AttributeMeans:
-    r"""Estimate the mean of every attribute, unbiased, each from the users who have drawn it.
+    r"""Estimate the mean of every attribute without bias, each from the users who have drawn it.
 
-    Of several services, or by a method, each attribute's mean is `estimate_combined_mean`'s, by "population" unless a
-    method is given; with that and "decoder" users are taken for alike, since chance decides who reports which
-    attribute where.  (Whoever is asked by more services is heard more often: where users of several services differ
-    from those of one, so do those heard from all.)
+    For several services, or with a method, each attribute's mean is that of `estimate_combined_mean`, by "population"
+    unless a method is given. "population" and "decoder" then take users as alike, since chance decides who reports
+    which attribute where.  (Users of more services report an attribute more often. If their values differ, the reports
+    on an attribute over-represent them.)
 
-    Of rounds, files of different times, each is the average of all files' reports on the attribute, by user.
+    For rounds (files of different times) each mean averages all files' reports on the attribute, by user.
 
-    Of one service: of n users n_j have drawn attribute j, each set of n_j equally likely, so the average of their
-    decoded reports d is unbiased.  With V the mean over all users of Var(d | x) and S^2 the variance of their values,
-    its variance is
+    With one service, n_j of n users have drawn attribute j, and each set of n_j is equally likely, so the average of
+    their decoded reports d is unbiased.  With V the mean over all users of Var(d | x) and S^2 the variance of their
+    values, its variance is
 
         (V + (1 - f) S^2) / n_j,    f = n_j / n,
 
-    the second term for the users who were not drawn.  A decoded report varies by V + S^2 in all, which the sample
-    variance s^2 estimates, so this is (f V + (1 - f) s^2) / n_j; V is estimated by `MechanismNoise`, at most by s^2.
-    Tables of two or three outputs do not show V; intervals are then too wide where f is near one.  For the mean of the
-    population it is s^2 / n_j, whatever f is.
+    where the second term covers the users who were not drawn.  A decoded report has the variance V + S^2, which the
+    sample variance s^2 estimates, so this is (f V + (1 - f) s^2) / n_j. `MechanismNoise` estimates V, by at most s^2. V
+    cannot be estimated from tables of two or three outputs; intervals are then too wide where f is near one. For the
+    mean of the population it is s^2 / n_j for every f.
 
     Dividing by n_j is a ratio (Hajek) estimate.  The sum of reports times d / (n k), as in the paper, is unbiased as
-    well, but n_j varies, so that it has E[x^2] in the place of S^2: the farther the mean is from zero the worse, and
+    well, but n_j varies, so its variance has E[x^2] in place of S^2. It grows as the mean moves away from zero, and
     another origin of the scale would give another estimate.
 
     Parameters
@@ -122,7 +122,8 @@ def estimate_attribute_means(
     method : {"population", "ua", "uwa", "decoder"}, optional
         As in `estimate_combined_mean`.
     target : {"users", "population"}
-        Whose mean it is: of all users, those who have not drawn the attribute too, or of their population.
+        Whose mean it is: that of all users, including those who have not drawn the attribute, or that of their
+        population.
 
     Returns
     -------

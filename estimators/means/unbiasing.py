@@ -67,7 +67,7 @@ def affine_unbiasing(mechanism: TabulatedMechanism) -> tuple[float, float] | Non
 
 
 def optimal_decoder(mechanism: TabulatedMechanism, weights: ArrayLike | None = None) -> np.ndarray:
-    """One value per output such that decoded reports are unbiased at every knot, of least expected variance.
+    """Return one value per output, so that decoded reports are unbiased at every knot and of least expected variance.
 
     Among all d with P d = x this minimises sum_i w_i sum_j P[i, j] d_j^2 = d^T W d, W = diag(w^T P), so
 
@@ -91,7 +91,7 @@ def optimal_decoder(mechanism: TabulatedMechanism, weights: ArrayLike | None = N
     Raises
     ------
     InputError
-        No unbiased decoder exists: the message names the rank of the probabilities and the knot worst missed.
+        No unbiased decoder exists: the message names the rank of the probabilities and the knot of largest bias.
 
     Example
     -------
@@ -127,7 +127,7 @@ def nearest_unbiased(mechanism: TabulatedMechanism, importance: np.ndarray, star
     Raises
     ------
     InputError
-        No unbiased decoder exists: the message names the rank of the probabilities and the knot worst missed.
+        No unbiased decoder exists: the message names the rank of the probabilities and the knot of largest bias.
 
     Example
     -------

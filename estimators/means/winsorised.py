@@ -54,14 +54,14 @@ class Winsorised:
 def winsorised(
     mechanism: TabulatedMechanism, share: float, weights: ArrayLike | None = None, *, raw: bool = False
 ) -> Winsorised:
-    r"""Return the tightest limits that at most a share q of honest reports lies above, and as many below, at any input.
+    r"""Return the tightest limits with at most a share q of honest reports above, and at most q below, at any input.
 
     Limits are ends of outputs or lie inside a tail, so that no cell is cut.  With d(Y) the decoded report,
 
         H = min { h : P(d(Y) > h | x) <= q for all x },    L = max { l : P(d(Y) < l | x) <= q for all x }.
 
-    They depend on the table alone, never on reports, so winsorised reports are independent and their average is that of
-    a fixed, slightly biased mechanism: it lies within [`bias_low`, `bias_high`] of the mean of the inputs, on average.
+    They depend on the table alone, never on reports, so winsorised reports are those of a fixed, slightly biased
+    mechanism. The bias of their average lies within [`bias_low`, `bias_high`].
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def winsorised(
     Raises
     ------
     InputError
-        A share outside (0, 1/2), or a table from which no unbiased mean can be had.
+        A share outside (0, 1/2), or a table that allows no unbiased mean.
 
     Source: Tukey (1962), "The future of data analysis", section 14, for limits from the data; here from the law.
 

@@ -27,7 +27,7 @@ class PeriodMeans(Estimate):
     covariance : (K, K) ndarray of float
         Of the values about the truth.
     n : (K,) ndarray of int
-        Reports of each period; of a change those of both.
+        Reports of each period; for a change, of both periods.
     method : str
     target : {"population", "users"}
 
@@ -136,7 +136,7 @@ class PeriodMeans(Estimate):
 def estimate_periods(
     estimates: Mapping[int, Estimate], *, smooth: float | None = None, covariance: np.ndarray | None = None
 ) -> PeriodMeans:
-    """Return the series of estimates of single periods, whose users are different ones.
+    """Return the series of estimates of single periods with different users.
 
     Parameters
     ----------
@@ -181,9 +181,8 @@ def estimate_periods(
 
 
 def joined(series: Sequence[PeriodMeans]) -> PeriodMeans:
-    """Return one series of several, whose users are different ones: as of ways or tables that followed each other.
-
-    Of a period that is in several it is their average with the least variance.
+    """Join series of different users, as from successive ways or tables. A period in several of them gets their average
+    of least variance.
 
     Parameters
     ----------

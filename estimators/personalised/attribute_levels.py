@@ -17,10 +17,10 @@ from .numeric_levels import personalised_mean
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PersonalisedAttributeCounts(ByAttribute[PersonalisedCounts]):
-    """Counts by attribute: ``counts["age"]`` is what `personalised_mean` and `personalised_distribution` take.
+    """Counts by attribute: `personalised_mean` and `personalised_distribution` take ``counts["age"]``.
 
-    Which attributes a user reports depends neither on values nor on the level, so those who have drawn one are a random
-    share of all users, of all levels alike, and their reports on it are what levels of it alone would have.
+    A user's drawn attributes depend neither on values nor on the level. Users of one attribute are thus a random share
+    of all users at each level, and their reports are those of levels for that attribute alone.
 
     Parameters
     ----------
@@ -31,8 +31,7 @@ class PersonalisedAttributeCounts(ByAttribute[PersonalisedCounts]):
 
     Raises
     ------
-    InputError
-        No attribute, or a number of users that is none, or below that of an attribute.
+    InputError No attribute, or a number of users that is invalid or below that of an attribute.
 
     Example
     -------
@@ -74,16 +73,18 @@ class PersonalisedAttributeCounts(ByAttribute[PersonalisedCounts]):
 def personalised_attribute_means(
     counts: PersonalisedAttributeCounts, *, target: Target = "population"
 ) -> AttributeMeans:
-    """Estimate the mean of every attribute from those who have drawn it, whatever level they chose.
+    """Estimate the mean of every attribute from those who have drawn it, at all levels.
 
-    Each is `personalised_mean`'s: levels in the clear, or on common outputs, are weighed by their variances, and the
-    mean is unbiased; else it is that of the joint likelihood of values and levels, unbiased for many users only.
+    Each is that of `personalised_mean`. Levels in the clear, or on common outputs, are weighted by their variances, and
+    the mean is unbiased. Otherwise it is that of the joint likelihood of values and levels, unbiased for many users
+    only.
 
     Parameters
     ----------
     counts : PersonalisedAttributeCounts
     target : {"population", "users"}
-        Whose means they are: of all users, those who have not drawn an attribute too, or of their population.
+        Whose means they are: those of all users, including those who have not drawn an attribute, or those of their
+        population.
 
     Returns
     -------

@@ -34,20 +34,20 @@ def auem(counts: PersonalisedCounts, *, target: Target = "population") -> Person
 
         psi_u = (S_uj - Q(l_u) - f_j (P(l_u) - Q(l_u))) / (p* - q*),   P = T^-1 p, Q = T^-1 q,
 
-    T^-1 the decoder of the level's report, l_u that report and S_uj the support of the value's report, which depend on
-    each other through the true level; the variance is the average of psi^2 over the counts, divided by n.  That is for
-    a population; given the users' own values E[psi | x] = 1{x = j} - f_j, whose covariance (diag(f) - f f^T) / n is
+    Here T^-1 is the decoder of the level's report, l_u that report and S_uj the support of the value's report; both
+    depend on the true level. The variance is the average of psi^2 over the counts, divided by n.  This holds for a
+    population. Given the users' own values, E[psi | x] = 1{x = j} - f_j; its covariance (diag(f) - f f^T) / n is
     subtracted for these users' shares.
 
-    It is unbiased up to the curvature of the ratio, which is large where p* - q* is uncertain (small `level_epsilon`):
-    then neither it nor its standard errors are of use.  Costs O(R K^2) for R distinct pairs of reports.
+    It is unbiased up to the curvature of the ratio, which is large where p* - q* is uncertain (small `level_epsilon`).
+    Neither the estimate nor its standard errors are then useful.  Costs O(R K^2) for R distinct pairs of reports.
 
     Parameters
     ----------
     counts : PersonalisedCounts
         Of pure protocols or randomised response, chosen independently of the values.
     target : {"users", "population"}
-        Whose frequencies the standard errors are about.
+        Whose frequencies the standard errors refer to.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def auem_variance(
 
         n var(f_j) = sum_i rho_i sum_l T[i, l] (m_ij (1 - 2 c_lj) + c_lj^2) / (p* - q*)^2,
 
-    the mean of psi_u^2 to first order, less f_j (1 - f_j) for the frequencies of the users themselves.
+    It is the mean of psi_u^2 to first order, less f_j (1 - f_j) for the frequencies of the users themselves.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def auem_variance(
     shares : (t,) array_like
         Of the users at each level, summing to 1.
     frequencies : (K,) array_like
-        Of the categories, from 0 to 1; each is looked at by itself, so that a list of zeros is one of rare categories.
+        Of the categories, from 0 to 1; each counts by itself, so that a list of zeros stands for rare categories.
     target : {"users", "population"}
 
     Returns
@@ -128,7 +128,7 @@ def auem_variance(
     ------
     InputError
         Levels that are not pure, shares or frequencies of another size or out of range, or shares with which reports
-        tell nothing.
+        carry no information.
 
     Source
     ------

@@ -106,15 +106,14 @@ class PersonalisedCounts(EachReport[PersonalisedMechanism], AtLevels):
     levels : (R,) ndarray of int
         Reported levels; of another protocol than randomised response, its reports.
     reports : (R, ...) ndarray
-        For categories, of the kind that the levels' ``checked_reports`` return.  For numbers (R, t): which output of
-        each level's table the report is, -1 for none; reports that are the same outputs everywhere are one.
+        For categories, of the kind that the levels' ``checked_reports`` return.  For numbers (R, t): the report's
+        output in each level's table, -1 for none; reports with the same outputs everywhere are merged.
     counts : (R,) ndarray of int
         Positive; the pairs are all different.
 
     Raises
     ------
-    InputError
-        Levels that there are not, levels, reports and counts of different numbers, or too many users.
+    InputError Unknown levels; levels, reports and counts of different numbers; or too many users.
 
     Example
     -------

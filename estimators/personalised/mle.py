@@ -27,28 +27,28 @@ def personalised_mle(
 ) -> PersonalisedFrequencies:
     r"""Maximise sum_o c_o log sum_i sum_j rho_i p_j T[i, l_o] Pr(y_o | i, j) over the shares rho and frequencies p.
 
-    All that the reports say is used: reported levels, numbers of ones, and which categories are supported.  It assumes
+    The fit uses everything in the reports: reported levels, numbers of ones, and the supported categories.  It assumes
     that users choose their level independently of their value.  The log-likelihood is concave in rho and in p, not in
-    both; `JointFit` has what is proved of its maximum, `relaxation_bound` proves more.  Costs some ten steps of
-    O(R (t + K)^2) for R distinct pairs of reports, whatever the number of users.
+    both. `JointFit` has what is proved about its maximum; `relaxation_bound` proves more.  Costs some ten steps of O(R
+    (t + K)^2) for R distinct pairs of reports, whatever the number of users.
 
     Standard errors and intervals are those of unbiased numbers from the same likelihood, see `joint_scores`; an
-    interval is lengthened to hold its fit where that is not in it, so that rare categories are covered too.  Those of
-    the levels' shares are of the joint observed information, see `joint_covariance`.
+    interval that misses its fit is lengthened to hold it, so that rare categories are covered too.  Those of the
+    levels' shares come from the joint observed information, see `joint_covariance`.
 
     Parameters
     ----------
     counts : PersonalisedCounts
         Of categories.
     target : {"users", "population"}
-        Whose frequencies the standard errors are about; see `auem` for what is subtracted.
+        Whose frequencies the standard errors refer to; see `auem` for the difference.
     start : ((t,) array_like, (K,) array_like), optional
         Shares and frequencies to start from. Default: even ones.
 
     Returns
     -------
     estimate : PersonalisedFrequencies
-        Of the K categories, with the shares of the levels and what is proved of the maximum.
+        Of the K categories, with the shares of the levels and the proved bounds on the maximum.
 
     Raises
     ------
@@ -75,8 +75,8 @@ def personalised_mle(
 def personalised_shrunk(counts: PersonalisedCounts, *, target: Target = "population") -> PersonalisedFrequencies:
     """Return frequencies by empirical Bayes from the joint likelihood, with the shares of its maximum.
 
-    The unbiased numbers that `personalised_mle`'s intervals are made of are drawn to zero, or to each other, as far as
-    all of them together say; intervals are the same.  Of many categories that are rare it errs several times less.
+    It draws the unbiased numbers behind the intervals of `personalised_mle` to zero, or to each other, as far as all of
+    them together support; intervals are the same. It errs several times less for many rare categories.
 
     Parameters
     ----------

@@ -33,14 +33,13 @@ from .reports import tables_of
 def personalised_distribution(counts: PersonalisedCounts, *, grid: InputGrid | None = None) -> PersonalisedDistribution:
     r"""Maximise the likelihood of the reports over the distribution of the values and the shares of the levels.
 
-    As `personalised_mle` does for categories.  Levels' tables may have different outputs: reports are told apart by
-    which output of each level's table they are, the common refinement of all outputs.  A cell's law is uniform, so a
-    report has density P_i[k, cell] / width under level i; at a point, a level without that point cannot have made it.
-    Where levels are in the clear only the own level's output counts.  It costs R (t + K)^2 a step and t D K
-    numbers for D cells of the refinement.
+    As `personalised_mle` does for categories.  Levels' tables may have different outputs: reports are distinguished by
+    the common refinement of all levels' outputs.  A cell's law is uniform, so a report has density P_i[k, cell] / width
+    under level i; at a point, a level without that point cannot have made it. If levels are in the clear, only the
+    output at the user's own level counts.  It costs R (t + K)^2 a step and t D K numbers for D cells of the refinement.
 
-    Intervals are of all distributions that explain the reports, as `estimate_distribution` has them, whatever the
-    shares of the levels are; where reports leave a share vague they are as long as they can be.
+    Intervals cover all distributions that explain the reports, as in `estimate_distribution`, for any shares of the
+    levels. If reports leave a share open, the intervals have their full length.
 
     The exact maximum is a few spikes (see `estimate_distribution`): its mean is good, its shape is not smooth.  Where
     levels are in the clear, `estimate_distribution` with each level as a service has smoothing too.
@@ -151,21 +150,21 @@ def personalised_mean(
     r"""Estimate the mean of the inputs from reports at different budgets.
 
     Levels in the clear: the unbiased means of the levels, weighted by n_i / v_i, with v_i the variance of a decoded
-    report averaged over the table's knots.  The weights depend on no report, so the mean is unbiased if levels do
-    not depend on values.  Levels protected: where one decoder is unbiased for all levels, as on the common outputs of
-    a design for `Levels`, it is the same with the levels that were reported and v_i the mixture of the variances of
-    all levels that may have reported so, were as many users at each.  Else no report can be decoded without its level,
-    and the mean is that of `personalised_distribution`.
+    report averaged over the table's knots.  The weights do not depend on reports, so the mean is unbiased if levels do
+    not depend on values.  Levels protected, with one decoder unbiased for all levels, as on the common outputs of a
+    design for `Levels`: the same by reported levels, where v_i mixes the variances of all levels that may have been
+    reported as i, taken as equally common.  Otherwise reports cannot be decoded without their level, and the mean is
+    that of `personalised_distribution`.
 
     Parameters
     ----------
     counts : PersonalisedCounts
         Of numbers.  `one_report` of the estimate allows a user to claim any level that somebody reported.
     target : {"population", "users"}
-        Whose mean it is: of these very "users" the noise is left, and what those of a level who count for more differ
-        by from the others. With levels in the clear.
+        Whose mean it is. With "users", these very ones, the error is the noise and the difference of heavily weighted
+        levels from the others; this needs levels in the clear.
     drawn_from : int, optional
-        With the target "users": how many they all are, where those who reported are a random part.
+        With the target "users": the number of all users, of whom those who reported are a random part.
 
     Returns
     -------
@@ -176,8 +175,8 @@ def personalised_mean(
     ------
     InputError
         Reports of categories, another target, or that of users where levels are protected, a level in the clear with a
-        single report, tables from which no unbiased mean can be had, and where levels are protected what
-        `personalised_distribution` raises.
+        single report, tables that allow no unbiased mean, and for protected levels the errors of
+        `personalised_distribution`.
 
     Example
     -------

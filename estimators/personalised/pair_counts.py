@@ -23,7 +23,7 @@ from .pair_totals import pair_totals
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PersonalisedPairCounts(AtLevels):
-    """What `estimate_key_means` and `fit_key_values` take of pairs at levels.
+    """Counts of pairs at levels, for `estimate_key_means` and `fit_key_values`.
 
     Counts of shards with different users add up: ``a + b`` is the counts of the union.
 
@@ -32,8 +32,8 @@ class PersonalisedPairCounts(AtLevels):
     mechanism : PersonalisedMechanism
         That made them.
     by_level : tuple of KeyValueCounts
-        Of those whose level was reported so, in the order of the reports of the level; in the clear of that level's
-        mechanism, else of the strictest one's, which makes the same reports.
+        Counts for each reported level, in the order of the level's reports. Levels in the clear use that level's
+        mechanism, else the strictest one's, which makes the same reports.
 
     Raises
     ------

@@ -48,7 +48,7 @@ class Counted(Protocol):
 
 
 def counted_as(estimate: Counted, ax: Axes | None = None, *, units: str = "") -> Axes:
-    """Draw what each report counts as, against what it counted as in a plain average.
+    """Draw the number that each report counts as, against its number in a plain average.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def counted_as(estimate: Counted, ax: Axes | None = None, *, units: str = "") ->
     Returns
     -------
     axes : Axes
-        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+        The axes, for further changes; `axes.figure.savefig(path)` writes the figure.
 
     Raises
     ------

@@ -58,8 +58,8 @@ def distribution(
 ) -> Axes:
     """Draw the density, a band of its average over ranges, and the mean with its interval, of estimates that have them.
 
-    The ranges are those that reports can tell apart (`DistributionEstimate.ranges`): how a density runs within one no
-    reports tell, so that there is no band of it.
+    The ranges are those that reports can distinguish (`DistributionEstimate.ranges`). Reports do not determine the
+    density within one, so it has no band.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def distribution(
     Returns
     -------
     axes : Axes
-        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+        The axes, for further changes; `axes.figure.savefig(path)` writes the figure.
 
     Raises
     ------

@@ -62,7 +62,7 @@ def frequencies(estimate: Bars, ax: Axes | None = None, *, title: str = "", conf
     Returns
     -------
     axes : Axes
-        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+        The axes, for further changes; `axes.figure.savefig(path)` writes the figure.
 
     Raises
     ------

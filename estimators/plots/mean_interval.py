@@ -38,7 +38,7 @@ def mean(
     units: str = "",
     confidence: float = CONFIDENCE,
 ) -> Axes:
-    """Draw the interval of a mean, and below it what it would be without privacy; a line where the truth is.
+    """Draw the interval of a mean, below it the interval without privacy, and a line at the truth.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ def mean(
     truth : float, optional
         The mean of the values, where they are known: of a simulation.
     ratio_to_no_privacy : float, optional
-        How many times as long the interval is as that of the values themselves, as
-        `optldp.estimators.differences.ratio_to_no_privacy` tells it. Without it there is one row.
+        Ratio of the interval's length to that from the values themselves, from
+        `optldp.estimators.differences.ratio_to_no_privacy`. Without it there is one row.
     units : str
         Of the values, for the axis' label.
     confidence : float
@@ -58,7 +58,7 @@ def mean(
     Returns
     -------
     axes : Axes
-        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+        The axes, for further changes; `axes.figure.savefig(path)` writes the figure.
 
     Raises
     ------

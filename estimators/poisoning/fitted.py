@@ -27,16 +27,16 @@ def fitted_influence(
 
         a . R (s_q - s_o) / n    +    terms in 1 / n^2,
 
-    whose largest value over all outputs that the table makes is what is returned, before division by n.  Of "smooth",
-    whose weights are a posterior's mean, the derivative is a posterior covariance, here that of the draws: for R (s_q -
-    s_o) / n stands cov(w, log (L w)_q - log (L w)_o), smoothness and masses being fitted anew.  It is about
-    few reports, **at this fit**: of how far many move it, it says only that they never move it beyond the domain. The
-    number of steps of stopped EM is held as it is.
+    The largest value over all outputs that the table makes is returned, before division by n.  The weights of "smooth"
+    are a posterior mean, so their derivative is a posterior covariance, computed from the draws. cov(w, log (L w)_q -
+    log (L w)_o) then replaces R (s_q - s_o) / n, with smoothness and masses fitted anew.  It holds for few
+    reports, **at this fit**. For many reports it bounds the estimate only by the domain. The number of steps of
+    stopped EM is held fixed.
 
     Parameters
     ----------
     counts : ReportCounts
-        Of one service: what the estimate was made from.
+        Counts of one service, from which the estimate was made.
     estimate : DistributionEstimate
         By "smooth", "em" or "ems".
     coefficients : (K,) array_like, optional

@@ -31,7 +31,7 @@ from ...mechanisms.compact_tables.floor_and_windows import expanded
 from ...mechanisms.display.display import Shown
 from ...mechanisms.display.summary import Dots, Told
 from ...mechanisms.errors import InputError
-from ...mechanisms.features import Features
+from ...mechanisms.features import Features, Sides
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
 from ...mechanisms.over_time.way import Way
 from ...mechanisms.table.table import TabulatedMechanism
@@ -42,6 +42,7 @@ from ..key_values.published import KeyValueEstimate, frequency_contributions, me
 from ..means.decoder import Extreme, mean_decoder
 from ..means.mean import MeanEstimate
 from ..means.means_of_attributes import AttributeMeans
+from ..means.sides import side_decoders
 from ..means.winsorised import winsorised
 
 
@@ -52,7 +53,7 @@ class Influence(Shown):
     Parameters
     ----------
     of : tuple of str
-        What is estimated: "mean", or the categories, keys or attributes.
+        Names of the numbers: "mean", or the categories, keys or attributes.
     lowest, highest : (T,) ndarray of float
         The least and the largest number that a report can add to the average that the estimate is.
     width : (T,) ndarray of float
@@ -62,9 +63,9 @@ class Influence(Shown):
     std_error : (T,) ndarray of float, optional
         Of the estimate.
     first_order : bool
-        Whether this holds for few reports and at the estimate that was given, not exactly and everywhere.
+        Whether this holds only for few reports at the given estimate, instead of exactly and everywhere.
     total : float, optional
-        For frequencies: a bound on what one report of n moves all of them together, the sum of all moves, times n.
+        For frequencies: a bound on the sum of all moves by one report of n, times n.
     extremes : (Extreme, Extreme), optional
         For the mean of one table: the reports that attain it.
     units : str
@@ -142,31 +143,30 @@ def influence(mechanism: Any, estimator: Any = None, *, winsorise: float | None 
     | way over time | as of its mechanism | of one period, n those who report in it |
     | attributes | `estimate_attribute_means` | d / k times the decoded report, of those who report the attribute |
     | features by a pilot | `estimate_features` | the step of its feature times the decoded report, over its share |
+    | signed sets | the sum over each group, over all users | what its set adds to the sum |
     | other features | the mean of each | the decoded report over the feature's share |
 
-    For pairs' means it is of first order, at the estimate that is given and before its clipping, and of first order for
-    several features, whose users are a little more or fewer by a poisoner's choice; all others hold exactly, at any
-    data. For fits see `fitted_influence`; means over several services, and those of levels in the clear, have their
-    `one_report`.
+    For means of pairs it is of first order, at the given estimate before its clipping. It is also of first order for
+    several features, whose numbers of users a poisoner changes a little. All others hold exactly, for any data. For
+    fits see `fitted_influence`; means over several services, and of levels in the clear, have `one_report`.
 
     Parameters
     ----------
     mechanism : TabulatedMechanism, CategoricalMechanism, KeyValueMechanism or AttributeSampling
     estimator : str or estimate, optional
-        "mean", "unbiased", "frequencies" or "means", the default of each kind; or what the estimator returned, which
-        adds the number of reports and the standard errors. `KeyValueEstimate` stands for its means.
+        "mean", "unbiased", "frequencies" or "means", the default of each kind; or an estimator's result, which adds the
+        number of reports and the standard errors. `KeyValueEstimate` stands for its means.
     winsorise : float, optional
         For a table, as in `estimate_mean`.
 
     Returns
     -------
     found : Influence
-        `times_n`: the largest move times the number of users; `share(s)`: what a share s of liars can move.
+        `times_n`: the largest move times the number of users; `share(s)`: the most that a share s of liars moves it.
 
     Raises
     ------
-    InputError
-        A mechanism or an estimator without a known influence, with those that have one.
+    InputError A mechanism or an estimator without a known influence; the message lists those that have one.
 
     Example
     -------
@@ -276,6 +276,9 @@ def _of_features(made: Features, estimator: Any, winsorise: float | None) -> Inf
     _refuse_winsorising(made, winsorise)
     if estimator is not None:
         raise InputError("influence of features takes no estimator: leave it out")
+    if isinstance(sides := made.features[0].formula, Sides):
+        sums, _ = side_decoders(made.features[0].mechanism, sides.reach)
+        return Influence(tuple(made.told["names"]), sums.min(axis=1), sums.max(axis=1), np.ptp(sums, axis=1))
     ends = np.array([[extreme.value for extreme in mean_decoder(each.mechanism).extremes] for each in made.features])
     several = len(made.features) > 1
     widths = np.array([table.knots[-1] - table.knots[0] for table in (each.mechanism for each in made.features)])

@@ -1,11 +1,11 @@
 // @ts-check
 /** The page that a person can look at: a table's facts, the row of a value, a report drawn from it. Sends nothing. */
 
-import { parseTable, perturb, rowAt, TableError } from "./optldp-client.js";
-import { outputIndex } from "./output-index.js";
+import { parseTable, perturb, rowAt, TableError } from "../../clients/javascript/optldp-client.js";
+import { outputIndex } from "../../clients/javascript/output-index.js";
 import { drawRow, outputAt } from "./row-chart.js";
 
-/** @import { ExactTable } from "./optldp-client.js" */
+/** @import { ExactTable } from "../../clients/javascript/optldp-client.js" */
 
 /** @template {HTMLElement} [T=HTMLElement] @type {(id: string) => any} */
 const byId = (id) => document.getElementById(id);

@@ -261,7 +261,7 @@ def application(service: Service) -> Starlette:
             Route("/healthz", healthz),
             Route("/metrics", metrics),
             Route("/estimate", estimate),
-            Mount("/client", StaticFiles(directory=HERE.parent / "browser-client")),
+            Mount("/client", StaticFiles(directory=HERE.parents[1] / "clients" / "javascript")),
             Mount("/", StaticFiles(directory=HERE / "front", html=True)),
         ],
         lifespan=running,

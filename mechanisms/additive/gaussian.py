@@ -27,12 +27,12 @@ enough is proved of the table."""
 
 
 def gaussian(knots: ArrayLike, privacy: Approximate) -> TabulatedMechanism:
-    r"""Return the Gaussian mechanism on these knots: y = x + N(0, sigma^2), told to a sixteenth of sigma.
+    r"""Return the Gaussian mechanism on these knots: y = x + N(0, sigma^2), in cells of a sixteenth of sigma.
 
     The noise is cut into cells of width sigma / 16 and a report is the middle of its cell, the last cell at either end
-    being infinitely wide. P(cell | x) is integrated exactly, as a difference of normal tails. Telling the cell alone is
-    post-processing, so sigma is that of the continuous mechanism; what the table promises is proved of its own
-    numbers all the same, rounding included.
+    being infinitely wide. P(cell | x) is integrated exactly, as a difference of normal tails. Reporting only the cell
+    is post-processing, so sigma is that of the continuous mechanism. The promise is still proved from the table's own
+    numbers, rounding included.
 
     Parameters
     ----------

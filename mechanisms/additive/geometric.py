@@ -37,13 +37,13 @@ SPACING_TOLERANCE = 1e-9
 def geometric(knots: ArrayLike, privacy: Metric) -> TabulatedMechanism:
     r"""Return two-sided geometric noise on equally spaced knots: Pr(y | x) proportional to q^(|y - x| / step).
 
-    q = e^(-epsilon step), a hair larger. Reports are unbounded: beyond the first and the last knot lie two lattice
-    tails, drawn from exactly. A probability far from the value would vanish in whole numbers over 2^53, and
-    its ratio with it; so none falls below a floor of thousands of units, which takes less than a millionth of all
-    mass, and every row is tilted by a hair so that reports stay unbiased.
+    q is slightly larger than e^(-epsilon step). Reports are unbounded: beyond the first and the last knot lie two
+    lattice tails, which are sampled exactly. A probability far from the value would vanish in whole numbers over 2^53,
+    and its ratio with it; so none falls below a floor of thousands of units. The floor takes less than a millionth of
+    all mass, and every row is tilted slightly so that reports stay unbiased.
 
     For a user's number of contacts (degree), knots 0, 1, ..., K and epsilon give edge privacy: one contact more or less
-    changes the count by one. Larger counts are clipped to K, which brings no two of them farther apart.
+    changes the count by one. Larger counts are clipped to K, which never increases distances.
 
     Parameters
     ----------

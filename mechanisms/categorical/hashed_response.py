@@ -18,7 +18,7 @@ from .numbered_reports import NumberedReports
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HashedResponse(NumberedReports):
-    """A seed that anybody may know, and randomised response among g hash values; a report is seed * g + value.
+    """A public seed, and randomised response among g hash values; a report is seed * g + value.
 
     Parameters
     ----------
@@ -32,8 +32,8 @@ class HashedResponse(NumberedReports):
 
     Raises
     ------
-    TableError
-        A numerator that leaves no equal whole shares to the others, or less than an equal one to the hash itself.
+    TableError A numerator that leaves no equal whole shares to the others, or gives the hash itself less than an equal
+    share.
     """
 
     n_values: int

@@ -35,7 +35,7 @@ HASHED_AT_ONCE = 2**20
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LocalHashing(HashedResponse):
-    """A seed that anybody may know, and randomised response among g hash values; a report is seed * g + value.
+    """A public seed, and randomised response among g hash values; a report is seed * g + value.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ class LocalHashing(HashedResponse):
     ------
     InputError
         g is no prime power.
-    TableError
-        A numerator that leaves no equal whole shares to the others, or less than an equal one to the hash itself.
+    TableError A numerator that leaves no equal whole shares to the others, or gives the hash itself less than an equal
+    share.
 
     Example
     -------

@@ -31,8 +31,8 @@ NOT_THE_LAW = ("epsilon", "promise", "provenance")
 class CategoricalMechanism(ExactMechanism):
     """A randomizer of one of K categories, the conditional law of a report given the category.
 
-    Whatever its structure, the law is exact: probabilities are ratios of whole numbers, so that `failures` proves
-    privacy by whole numbers, and reports are drawn by whole numbers.
+    The law is exact for every structure: probabilities are ratios of whole numbers, by which `failures` proves privacy
+    and reports are drawn.
 
     Parameters
     ----------

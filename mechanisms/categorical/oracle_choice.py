@@ -17,13 +17,13 @@ MOST_BITS = 1024
 
 
 def frequency_oracle(categories: Categories | Sequence[object], epsilon: float) -> CategoricalMechanism:
-    """Return GRR, OLH or subset selection: the least expected squared error over all frequencies, unless it is dear.
+    """Return GRR, OLH or subset selection, by the least expected squared error over all frequencies and by cost.
 
     The sum over the K categories of the variances of the unbiased estimates is
-    ((K - 1) q (1 - q) + p (1 - p)) / (n (p - q)^2) with p = p*, q = q*, whatever the frequencies: no prior would choose
-    otherwise.  Subset selection with sets of one category is GRR, and with others errs least of the three or as OLH
-    does.  But its report is K bits, nearly all different, where those of GRR and OLH are one number of few that are
-    counted.  So it is taken where it errs by 2% less than both, of at most 1024 categories.
+    ((K - 1) q (1 - q) + p (1 - p)) / (n (p - q)^2) with p = p*, q = q* for all frequencies, so no prior would choose
+    otherwise.  Subset selection with sets of one category is GRR; with larger sets it errs least of the three, or as
+    much as OLH. But its reports are K bits and nearly all differ, while those of GRR and OLH are one small number. So
+    it is chosen only if it errs by 2% less than both, for at most 1024 categories.
 
     Parameters
     ----------

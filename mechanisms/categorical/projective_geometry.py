@@ -47,7 +47,7 @@ Share = TypeVar("Share", Fraction, float)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ProjectiveGeometry(NumberedReports):
-    """A point of the projective space of least dimension, over q elements, that has a point for each category.
+    """A point of a projective space over q elements, of the least dimension with a point for each category.
 
     Parameters
     ----------

@@ -62,8 +62,7 @@ class SubsetSelection(BitVectors):
     ------
     TableError
         Another d, or a numerator out of order.
-    InputError
-        Larger sets than can well be drawn, see `allow_large`.
+    InputError Sets that are too large to be drawn, see `allow_large`.
 
     Example
     -------

@@ -56,15 +56,14 @@ class CategoricalTable(CategoricalMechanism):
     numerators : (K, m) array_like of int
         Over 2^53, in rows that sum to it.
     outputs : Places, optional
-        What is reported, m of them, where categories are `Places`.
+        The m places that are reported, where categories are `Places`.
     promise : Promise, optional
-        What is claimed: `Pure(epsilon)` by default, else a promise of pairs of categories with this epsilon, such as
+        The claim: `Pure(epsilon)` by default, else a promise of pairs of categories with this epsilon, such as
         `Blocks`. `Metric(epsilon)` of places is by their distance.
 
     Raises
     ------
-    TableError
-        Numerators of another shape or sum, outputs that do not fit, or a promise that says nothing of these categories.
+    TableError Numerators of another shape or sum, outputs that do not fit, or a promise about other categories.
 
     Example
     -------
@@ -271,9 +270,10 @@ def of_categories(promise: OfPairs, categories: Categories) -> OfPairs:
 
 
 def categorical_grr(categories: Categories | Sequence[object], epsilon: float) -> CategoricalTable:
-    """Return generalised randomised response: the category itself, or any of the others alike.
+    """Return generalised randomised response: the category itself, or any other with equal probability.
 
-    With limit L <= e^epsilon, each other category has Q = ceil(2^53 / (L + K - 1)) of 2^53, the own one the rest.
+    With limit L <= e^epsilon, each other category has Q = ceil(2^53 / (L + K - 1)) of 2^53, and the own one has the
+    rest.
 
     Parameters
     ----------

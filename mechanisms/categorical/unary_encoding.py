@@ -31,8 +31,8 @@ MOST_LISTED = 20
 class UnaryEncoding(BitVectors):
     """K bits: the own category's is one with probability p, every other with q, independently.
 
-    A report Z with s ones has probability proportional to (q / (1 - q))^s under every category whose bit is zero, and
-    r = p (1 - q) / (q (1 - p)) times as much under those whose bit is one.
+    A report Z with s ones has probability proportional to (q / (1 - q))^s under every category whose bit is zero, and r
+    = p (1 - q) / (q (1 - p)) times that under those whose bit is one.
 
     Parameters
     ----------

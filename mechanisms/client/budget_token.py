@@ -37,17 +37,16 @@ class Provable(Protocol):
 class BudgetToken:
     """One client's whole budget, or that of each client of a cohort that reports together.
 
-    A report must be paid for with `spend`, which works once: a second call raises, whatever it is for. Two
-    threads cannot spend the same token, and a token cannot be copied or pickled, since a copy would be a second
-    budget. A forked process has copies of everything: there a token refuses, spent or not, and the process that
-    made it keeps it.
+    `spend` pays for a report and works once: every further call raises. Two threads cannot spend the same token, and a
+    token cannot be copied or pickled, since a copy would be a second budget. A token refuses in a forked process, which
+    has copies of everything; only the process that made it can spend it.
 
     Parameters
     ----------
     epsilon : float or Promise
-        The budget: a number is the epsilon of `Pure`, which pays for tables of pure privacy alone; `Approximate` pays
-        for those too, and for tables of its kind that are proved to keep within it; a promise of pairs, such as
-        `Metric`, for tables of any that are.
+        The budget. A number is the epsilon of `Pure`, which pays for tables of pure privacy alone. `Approximate` also
+        pays for tables of its kind that are proved to keep within it. A promise of pairs, such as `Metric`, pays for
+        all tables proved to keep within it.
     owner : str
         Whose it is, for messages.
 

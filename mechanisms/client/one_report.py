@@ -20,21 +20,21 @@ from .budget_token import BudgetToken, unproved
 
 
 class OneReportClient:
-    """One real client: it answers the first table that it may answer, once, by the operating system's randomness.
+    """One real client, which answers the first acceptable table once, by the operating system's randomness.
 
-    The value is moved into the domain when the client is made, so that it is never the value that decides whether a
-    report comes back.  Where privacy is promised per unit it counts as the nearest knot.  A table is refused
-    by what it is alone: not on the client's very domain, of another kind of promise, beyond its budget,
-    not exact, or not proved.  Such a refusal spends nothing; any other failure spends the budget and says no more than
-    that.  No error, copy, pickle or printout of a client holds the value.  Python hides nothing from code that runs in
-    the client's own process: there the value must be trusted to it.
+    The value is moved into the domain when the client is made, so the value never decides whether a report comes back.
+    Where privacy is promised per unit it counts as the nearest knot.  A table is refused for its own properties alone:
+    it has another domain or kind of promise, exceeds the budget, or is not exact or not proved.  Such a refusal spends
+    nothing; any other failure spends the budget and reveals nothing else.  No error, copy, pickle or printout of a
+    client holds the value.  Python hides nothing from code in the client's own process, so that code must be trusted
+    with the value.
 
     Parameters
     ----------
     value : float
         Infinite ones are moved to the domain's end as others are.
     epsilon : float or Promise
-        Budget that the client agreed to: a number is that of pure privacy, and pays for no other.
+        Budget that the client agreed to; a number means pure privacy, and pays for no other kind.
     domain : (float, float)
         Lowest and highest value that are reported on: public, and not chosen by the value. Tables must have it.
 

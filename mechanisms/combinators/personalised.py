@@ -73,27 +73,28 @@ class PersonalisedMechanism(Bundle):
     """t mechanisms for the same values, of increasing budgets, and randomised response for which of them was used.
 
     A user of level i reports the value x through the i-th mechanism, and i through t-ary randomised response at
-    `level_epsilon`.  What that promises:
+    `level_epsilon`. This promises:
 
     - About the value, given the level: the i-th budget, as the level's report does not depend on the value.
     - About the level, by its own report: `level_epsilon`.  **The report of the value depends on the level too**, so
-      that both together tell `level_leakage` about it, and that is what somebody who knows the value can learn; for
-      unary encodings of many categories it is large.  Somebody who does not know the value learns no more.
-    - Of several attributes, `level_leakage` is that of the k that tell most of the level; of pairs, that of the set
-      that does. Tables whose outputs lie elsewhere at each level give it away, but not where reports number them.
-    - Nothing, where the level depends on the value: who picks the strictest level because of the value has told it.
+      both together reveal up to `level_leakage` about the level to somebody who knows the value. With unary encodings
+      of many categories that is large.  Somebody who does not know the value learns no more.
+    - With several attributes, `level_leakage` is computed for the k that reveal the level most; with pairs, for the set
+      that does. Tables with different outputs at each level reveal the level, unless reports are numbers of outputs.
+    - Nothing is promised where the level depends on the value: choosing the strictest level because of the value
+      reveals the value.
 
     Parameters
     ----------
     levels : sequence of mechanisms
         2 to 256 with strictly increasing epsilons, alike in their `nature`: exact tables of numbers on one domain in
         the same units; of one kind for the same categories with the same reports; for the same pairs of keys and
-        values, with value tables on the same knots with as many outputs; for the same attributes, of which as many are
-        sampled, none called "level", with budgets of each attribute that increase, too.
+        values, with value tables on the same knots with equally many outputs; or for the same attributes (equally many
+        sampled, none called "level"), where each attribute's budgets increase too.
     level_epsilon : float, optional
         Budget of the level's own report, by randomised response. None: levels are reported in the clear.
     level_mechanism : CategoricalMechanism, optional
-        Of as many categories as levels: another protocol for the level's report, in place of `level_epsilon`.
+        Another protocol for the level's report, with a category for each level, in place of `level_epsilon`.
 
     Raises
     ------

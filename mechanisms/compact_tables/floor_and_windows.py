@@ -58,11 +58,11 @@ SMALLEST_STEP, LARGEST_STEP = 2.0**-1000, 2.0**400
 class FloorForm(BetweenKnots, Bundle):
     r"""A randomizer in 2 m + n numbers: m outputs with a floor each, and a whole number for each of n knots.
 
-    Output j is the point ``places[j] * step``. At a knot it has probability ``floor[j] / 2^53`` at least, up to
-    ``ratio / 2^128`` times as much in the knot's window, an interval in the coordinate of what outputs may have beyond
-    their floors, which begins at the knot's start. So rows sum to one and no ratio is above the one that is stated,
-    whatever the numbers are; `proof` compares it with e^epsilon. Between knots values are rounded to them, as by
-    `TabulatedMechanism`: `expand` gives the table of the same law, which makes the same reports of the same words.
+    Output j is the point ``places[j] * step``. At a knot it has probability ``floor[j] / 2^53`` at least, and up to
+    ``ratio / 2^128`` times that in the knot's window. The window is an interval from the knot's start, in the cumulated
+    room of outputs above their floors. So rows sum to one and no ratio exceeds the stated one, for all numbers; `proof`
+    compares it with e^epsilon. Between knots values are rounded to them, as by `TabulatedMechanism`: `expand` gives the
+    table of the same law, which draws the same reports from the same random words.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class FloorForm(BetweenKnots, Bundle):
     floor : (m,) array_like of int
         Over 2^53; at least 1 each.
     starts : (n,) array_like of int
-        From 0 to what the floors leave, see `Windows`. Whole numbers that doubles are.
+        From 0 to the mass that the floors leave, see `Windows`. Doubles with whole values.
     ratio : int
         Over 2^128, above 1.
     epsilon : float
@@ -85,7 +85,7 @@ class FloorForm(BetweenKnots, Bundle):
     prior : KnotPrior, optional
     units : str
 
-    Raises TableError where anything of this is not so; InputError for epsilon.
+    Raises TableError where any of this fails; InputError for epsilon.
 
     Source: docs/floor-form.md; the windows are those of the solver's `window_rows`.
 

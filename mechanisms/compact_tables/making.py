@@ -54,18 +54,18 @@ are solved to; a stretch takes half of it."""
 
 
 def floor_form(table: TabulatedMechanism | FloorForm) -> FloorForm:
-    """Return the floor form of an optimal unbiased table; what is one already as it is.
+    """Return the floor form of an optimal unbiased table; a floor form is returned as it is.
 
     Parameters
     ----------
     table : TabulatedMechanism
-        Of points, unbiased, of pure privacy; every row its columns' least probabilities, but for a window in which they
-        are e^epsilon times as large: what `design` makes for expected or worst-case variance.
+        An unbiased table of points with pure privacy, as `design` makes it for expected or worst-case variance. Every
+        row has its columns' least probabilities, except in a window, where they are e^epsilon times as large.
 
     Returns
     -------
     FloorForm
-        Proved private and unbiased. Its rows are the table's to a total variation of 1e-6.
+        Proved private and unbiased. Its rows equal the table's up to a total variation of 1e-6.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def form_over(
         Increasing.
     outputs, floor : (m,) array_like
         Increasing reports, and the least probability of each; outputs of none are left out. Outputs are moved outwards
-        by a millionth at most, if the outermost knots want it.
+        by at most a millionth, if the outermost knots need it.
     epsilon : float
     provenance, prior, units
         As of the form. The claim "unbiased" is added.
@@ -132,9 +132,7 @@ def form_over(
 
     Raises
     ------
-    TableError
-        A floor whose windows do not reach the outermost knots, or of which there are none.
-    InputError
+    TableError A floor whose windows do not reach the outermost knots, or that leaves no windows. InputError
         Knots or an epsilon that are not usable.
 
     Example

@@ -23,9 +23,10 @@ from .verification import require_private
 
 
 def make_levels_exact(tables: Sequence[TabulatedMechanism], leakage: float) -> tuple[TabulatedMechanism, ...]:
-    """Return tables in whole numbers over 2^53, of which no two differ by more than e^leakage at any value and output.
+    """Return tables in whole numbers over 2^53, no two of which differ by a factor above e^leakage at any value and
+    output.
 
-    Outputs that are too rare to keep all ratios in whole numbers are lost, in all tables alike.
+    Outputs too rare to keep all ratios in whole numbers are dropped from all tables.
 
     Parameters
     ----------
@@ -41,9 +42,7 @@ def make_levels_exact(tables: Sequence[TabulatedMechanism], leakage: float) -> t
 
     Raises
     ------
-    InputError
-        Tables on other knots or outputs than the first, or whose outputs are no points.
-    TableError
+    InputError Tables on other knots or outputs than the first, or with outputs that are not points. TableError
         A table that is not private, two that differ by more than e^leakage, or means that cannot be kept.
 
     Example

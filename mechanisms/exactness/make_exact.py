@@ -64,13 +64,13 @@ class ExactRounding(Shown):
 
 
 def make_exact(table: TabulatedMechanism, *, spacing: float | None = None) -> ExactRounding:
-    """Return a table that keeps its promise with its probabilities rounded to whole numbers over 2^53, and proved.
+    """Round a table's probabilities to whole numbers over 2^53 and prove that it keeps its promise.
 
     Parameters
     ----------
     table : TabulatedMechanism
         One that `verify` passes. Cells whose law differs between rows (Laplace, tents) become points, see
-        `to_points`; all other outputs stay as they are, or are `stretched` by a hair at budgets below about 0.3.
+        `to_points`; all other outputs stay as they are, or are `stretched` slightly at budgets below about 0.3.
     spacing : float, optional
         For `to_points`.
 

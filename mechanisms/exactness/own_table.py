@@ -26,7 +26,7 @@ def own_table(
     method: str = "own",
     units: str = "",
 ) -> TabulatedMechanism:
-    """Return the exact and proved table of a matrix P(report | value), as `compare`, `plots` and files take it.
+    """Return the exact and proved table of a matrix P(report | value), for `compare`, `plots` and files.
 
     Parameters
     ----------
@@ -37,11 +37,11 @@ def own_table(
     probabilities : (n, m) array_like
         Probability of each report at each knot. Rows sum to one.
     epsilon : float, optional
-        The budget that the table shall be proved to keep. A matrix that exceeds it by a billionth or less, as e^epsilon
-        in doubles does, is brought below it: its rows move that much together and its reports apart, so that their
-        means stay. Default: the largest log-ratio and a billionth of it.
+        The budget for which the table is proved. A matrix that exceeds it by a billionth or less, as e^epsilon in
+        doubles does, is brought below it. Its rows move together and its reports apart by that much, so the means stay.
+        Default: the largest log-ratio and a billionth of it.
     method, units : str
-        What the table is called in its file, and the units of the knots.
+        The table's name in its file, and the units of the knots.
 
     Returns
     -------
@@ -53,8 +53,7 @@ def own_table(
     ------
     TableError
         No probability law, or a matrix that does not keep the budget.
-    InputError
-        A report that some values can give and others cannot, if no epsilon is named: no budget is kept.
+    InputError Some values can give a report that others cannot, and no epsilon is named: no budget is kept.
 
     Example
     -------

@@ -136,20 +136,21 @@ def require_numbers(mechanism: Any) -> None:
 
 
 def prove(table: TabulatedMechanism, *, epsilon: Promise | float | None = None) -> ExactProof:
-    """Prove by whole numbers that an exact table keeps its promise, and is unbiased if it says so; or say what fails.
+    """Prove by whole numbers that an exact table keeps its promise, and is unbiased if it claims to be; or list what
+    fails.
 
     Of a pure promise: for every output, largest numerator <= L * smallest numerator with a rational L <= e^epsilon. Of
     `Approximate`: the sum over outputs of max(0, P(y | x) - L P(y | x')) <= delta for all pairs of knots. Between knots
     the law is a mixture of two rows, and both are convex, so what holds at the knots holds everywhere. Of
-    promises of pairs: numerators of i at most L times those of k with a rational L <= e^D_ik, for pairs of which all
-    others follow, such as neighbours on a line; such a table takes no values between knots.
+    promises of pairs: numerators of i at most L times those of k with a rational L <= e^D_ik, for pairs that imply all
+    others, such as neighbours on a line; such a table takes no values between knots.
 
     Parameters
     ----------
     table : TabulatedMechanism
         With ``exact=True``: its rows sum to 2^53, as was checked when it was made.
     epsilon : float or Promise, optional
-        What to prove, a number standing for `Pure`; what the table promises by default.
+        The promise to prove; a number means `Pure`. Default: the table's own.
 
     Returns
     -------

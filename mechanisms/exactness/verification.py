@@ -48,21 +48,21 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Verification(Shown):
-    """What `verify` found.
+    """Result of `verify`.
 
     Attributes
     ----------
     verdict : Verdict
     promise : Promise
-        What was verified.
+        The promise that was verified.
     kept : float
-        The least number that could stand in the promise: the epsilon of `Pure`, the delta of `Approximate` at its
-        epsilon, the epsilon per unit of `Metric`; of other promises of pairs epsilon times the largest share of what
-        is said of a pair; rounded to a double.
+        The least number that would still be a true promise: the epsilon of `Pure`, the delta of `Approximate` at its
+        epsilon, or the epsilon per unit of `Metric`. For other promises of pairs it is epsilon times the largest used
+        share of a pair's limit. Rounded to a double.
     max_log_ratio : float
-        Logarithm of the largest ratio of two rows' densities at any report: the pure epsilon really kept. Infinite
-        where there is none or it cannot be told. For an exact table rounded to a double; of laws that are not
-        row-free rounded up.
+        Logarithm of the largest ratio of two rows' densities at any report: the pure epsilon actually kept. Infinite
+        where there is none or it is unknown. For an exact table it is rounded to a double; for laws that differ between
+        rows it is rounded up.
     max_abs_bias : float
         Largest distance between a knot and the mean of its reports; input units.
     max_row_sum_error : float
@@ -117,11 +117,11 @@ class Verification(Shown):
 
 
 def verify(table: TabulatedMechanism, *, epsilon: Promise | float | None = None) -> Verification:
-    """Recompute a table's row sums, largest log-ratio, bias and variances, and say what fails.
+    """Recompute a table's row sums, largest log-ratio, bias and variances, and list what fails.
 
     Only an exact table can be proved, by whole numbers (see `prove`). For one in doubles the verdict is "not proved"
-    at best: a double says what it says, but nobody draws by it exactly. Even so its log-ratio must not exceed epsilon,
-    without tolerance: ratios of probabilities are compared with e^epsilon as the rational numbers that doubles are,
+    at best: a double has an exact value, but samplers do not draw exactly by it. Even so its log-ratio must not exceed
+    epsilon, without tolerance: ratios of probabilities are compared with e^epsilon as exact rational numbers, and
     densities within cells by their logarithms, rounded up. Between knots the law is a mixture of two rows, so what
     holds at the knots holds everywhere.
 
@@ -129,7 +129,7 @@ def verify(table: TabulatedMechanism, *, epsilon: Promise | float | None = None)
     ----------
     table : TabulatedMechanism
     epsilon : float or Promise, optional
-        What to verify, a number standing for `Pure`; what the table promises by default.
+        The promise to verify; a number means `Pure`. Default: the table's own.
 
     Returns
     -------
@@ -176,7 +176,7 @@ def verify(table: TabulatedMechanism, *, epsilon: Promise | float | None = None)
 
 
 def _kept(table: TabulatedMechanism, promise: Promise, ratios: np.ndarray, proof: ExactProof | None) -> float:
-    """The least number that could stand in the promise, in doubles."""
+    """The least number that would keep the promise true, in doubles."""
     if isinstance(promise, Approximate):
         if proof is not None and proof.divergence is not None:
             return float(proof.divergence)
@@ -284,7 +284,7 @@ def require_proved(table: TabulatedMechanism, *, epsilon: Promise | float | None
     ----------
     table : TabulatedMechanism
     epsilon : Promise or float, optional
-        What must be proved; default: what the table itself promises.
+        The promise to prove; default: the table's own.
 
     Example
     -------

@@ -13,7 +13,7 @@ from .unit_domain import UnitDomain
 def grr(knots: ArrayLike, epsilon: float) -> TabulatedMechanism:
     r"""Return GRR on n knots: the knot itself with probability E / (E + n - 1), each other 1 / (E + n - 1).
 
-    Reports are knots and not decoded: their mean is affine in the value but not the value itself.
+    Reports are knots and not decoded: their mean is affine in the value, but is not the value itself.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ SWITCH = math.log((-5 + 2 * (6353 - _ROOT) ** (1 / 3) + 2 * (6353 + _ROOT) ** (1
 def hybrid(knots: ArrayLike, epsilon: float) -> TabulatedMechanism:
     r"""Return the hybrid mechanism: with probability 1 - e^(-epsilon / 2) piecewise, else Duchi's.
 
-    At and below epsilon = 0.61 it is Duchi's alone. The worst-case variance is least for this coin, as the
+    At and below epsilon = 0.61 it is Duchi's alone. This probability gives the least worst-case variance, because the
     two terms in x^2 cancel. Outputs are the piecewise mechanism's cells and, inside them, Duchi's two points.
 
     Parameters

@@ -32,8 +32,8 @@ def ptt(
     eta : float, optional
         Above 1. By default the one of least expected variance for the second moment.
     second_moment : float
-        Mean of t^2 over the data, t being the value scaled to [-1, 1]. One, the default, makes the worst case
-        over the domain as good as it can be.
+        Mean of t^2 over the data, t being the value scaled to [-1, 1]. The default, one, gives the least worst case
+        over the domain.
 
     Returns
     -------

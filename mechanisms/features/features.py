@@ -38,12 +38,12 @@ MOST_FEATURES = 64
 class Feature:
     """A named number of a record, its share of the users, and the table that reports it.
 
-    A value beyond the table's domain is counted as its nearer end: so a feature is clipped.
+    A value beyond the table's domain counts as its nearer end, so features are clipped.
 
     Parameters
     ----------
     name : str
-    formula : Quadratic, Score or Signs
+    formula : Quadratic, Score, Signs or Sides
         Of all columns, in their order.
     mechanism : TabulatedMechanism
         Exact, of pure privacy.
@@ -69,25 +69,25 @@ class Feature:
 class Features(Bundle):
     """A table for each of some features of a record, of which a user reports one, drawn independent of the values.
 
-    Whichever feature is drawn, its report is a function of the record followed by a table of pure privacy, so that any
-    two records are told apart by at most the largest epsilon of the tables, which is at most `epsilon`.
+    Each report passes a function of the record through a table of pure privacy. Any two records thus have a log-ratio
+    of at most the tables' largest epsilon, which is at most `epsilon`.
 
     Parameters
     ----------
     columns : mapping of str to (low, high)
-        The box: what values of each column may be.
+        The box: the range of each column's values.
     features : sequence of Feature
     epsilon : float
     target : str
         What the features are for: an entry of `optldp.estimators.features`.
     told : mapping of str to JSON values
-        What estimates of the target take, such as the reference of an influence function.
+        Arguments of the target's estimator, such as the reference of an influence function.
     ranks : mapping of str to Ranks
         Columns that are replaced by ranks of a public distribution function first.
     kept : mapping of str to (low, high)
-        Columns, as ranks where they are replaced, whose values beyond these are moved to the nearer one.
+        Limits of columns (of ranks, where they replace values); values beyond a limit are moved to it.
     labels : mapping of str to sequence of str
-        Columns that hold labels, whose numbers from 0 are their values here.
+        Columns with labels, whose values here are the labels' numbers from 0.
 
     Raises
     ------

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..documents.table import as_number, as_object, numbers_from_document, require_keys
 from ..errors import InputError, TableError
-from .signs import Signs
+from .signs import Sides, Signs
 
 MOST_COLUMNS = 9
 """Of a formula: the range of a quadratic is sought on all 3^d faces of its box."""
@@ -20,7 +20,7 @@ MOST_COLUMNS = 9
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """A public distribution function, by which a column is replaced: linear between its points.
+    """A public distribution function, linear between its points, which replaces a column by ranks.
 
     Parameters
     ----------
@@ -180,8 +180,8 @@ class Quadratic:
 class Score:
     """w'(1, u) times the residual y - (1, z)'b, cut to [-clip, clip]: the score of a regression, of scaled columns.
 
-    u are the columns z cut to [-reach, reach]: as instruments, so that the score is zero on average at the true slopes,
-    whatever is cut of them.
+    The instruments u are the columns z cut to [-reach, reach]. The score is zero on average at the true slopes, however
+    much of u is cut.
 
     The last column is the response y; z are the others, and all are scaled by centre and scale.
 
@@ -190,9 +190,9 @@ class Score:
     centres, scales : (d + 1,) array_like of float
         In the columns' units; scales are positive.
     weights : (d + 1,) array_like of float
-        w, that of the constant first.
+        w, with the constant's first.
     coefficients : (d + 1,) array_like of float
-        b, that of the constant first.
+        b, with the constant's first.
     reach : float
         Positive, in scales of the columns.
     clip : float
@@ -271,9 +271,9 @@ class Score:
         )  # fmt: skip
 
 
-Formula = Quadratic | Score | Signs
+Formula = Quadratic | Score | Signs | Sides
 
-FORMULAS: Mapping[str, type[Formula]] = {each.name: each for each in (Quadratic, Score, Signs)}
+FORMULAS: Mapping[str, type[Formula]] = {each.name: each for each in (Quadratic, Score, Signs, Sides)}
 
 
 def formula_of(held: object) -> Formula:

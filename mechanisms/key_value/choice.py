@@ -33,14 +33,14 @@ def best_key_value(
 ) -> KeyValueMechanism:
     """Return the mechanism whose estimated means of values have the least variance, over splits of the budget.
 
-    Each split spends epsilon wholly. Tried are 19 budgets for the value table, up to the largest that it may have
-    (see `key_value_unary` and `key_value_response`), each with 9 probabilities of showing the own place if unary.
+    Each split spends epsilon wholly. It tries 19 budgets for the value table, up to the largest that it may have (see
+    `key_value_unary` and `key_value_response`), each with 9 probabilities of showing the own place if unary.
 
     Parameters
     ----------
     keys : Categories or sequence
     family : callable
-        Returns an unbiased value table for a budget; called 19 times.
+        Function from a budget to an unbiased value table; called 19 times.
     epsilon : float
     unary : bool
         The form: a place for each key, or randomised response.
@@ -51,7 +51,7 @@ def best_key_value(
     Returns
     -------
     mechanism : KeyValueMechanism
-        The best of what was tried.
+        The best mechanism tried.
 
     Raises
     ------

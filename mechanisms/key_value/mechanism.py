@@ -57,7 +57,7 @@ class KeyValueMechanism(ExactMechanism):
     """A randomizer of sets of pairs (key, value), no key twice in a set.
 
     A user of s pairs samples each with probability 1 / max(s, padding, 1), else one of `padding` dummy keys. Reports
-    tell outputs of the value table by their numbers: where in its cell a report lies would tell nothing more.
+    hold numbers of outputs of the value table, since the place within a cell carries no information.
 
     Parameters
     ----------
@@ -72,13 +72,12 @@ class KeyValueMechanism(ExactMechanism):
     fake : (m,) array_like of int
         D over 2^53.
     own, other : int
-        a and b over 2^53: the probability that the own place, or another place, is shown.
+        a and b over 2^53: the probabilities that the own place, and that another place, is shown.
 
     Raises
     ------
-    TableError
-        A table that is not exact or has more than 32,766 outputs, numerators that are none or out of order.
-    InputError
+    TableError A table that is not exact or has more than 32,766 outputs, or numerators that are invalid or out of
+    order. InputError
         Fewer than two keys, an epsilon or a padding that is not usable, or keys times outputs that would cost too much,
         see `allow_large`.
 

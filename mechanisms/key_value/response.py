@@ -144,8 +144,7 @@ def key_value_response(
     ------
     InputError
         Keys, an epsilon or a padding that is not usable.
-    TableError
-        A value table that spends more than it may.
+    TableError A value table that exceeds its budget.
 
     Source
     ------

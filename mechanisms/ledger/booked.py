@@ -17,6 +17,7 @@ from ..files.bundle import document_of
 from ..files.checksum import checksum
 from ..promise import OfPairs, Pure
 from ..sampling.random_words import random_words
+from ..sampling.short_floats import require_doubles
 from ..table.table import TabulatedMechanism
 
 MECHANISMS_REMEMBERED = 16
@@ -42,6 +43,7 @@ class BookedMechanism:
 
     def content(self, value: object) -> bytes:
         """Return a value as bytes, equal values alike, or raise InputError without showing it."""
+        require_doubles(value)  # 0.1 of a float32 is another value, and would be spent again
         return self.mechanism.inputs.content(value)
 
     def draw(self, content: bytes) -> bytes:

@@ -35,7 +35,7 @@ Value = float | np.number | str | Mapping[str, float]
 
 @dataclass(frozen=True)
 class GivenReports:
-    """What `Ledger.reports` gave.
+    """Result of `Ledger.reports`.
 
     Attributes
     ----------
@@ -67,31 +67,29 @@ class Ledger:
     """A file of budgets spent and reports given, for any number of threads and processes of one machine.
 
     Epsilons of different reports of a user add up (basic composition), as exact fractions. The same user's same value
-    under the same mechanism gets the same report again, at no cost; so a change of the report tells that the value has
-    changed, which this ledger does not hide.
+    under the same mechanism gets the same report again, at no cost; so a changed report reveals a changed value, which
+    this ledger does not hide.
 
-    Spending and drawing are one call, `report`: it reads, draws and writes in one transaction of SQLite, and a report
-    that it returns is on disk, as it would be found after a power loss. A call that fails has booked nothing or, if it
-    was interrupted after the commit, has booked a report that the next call returns for free.
+    Spending and drawing are one call, `report`: it reads, draws and writes in one transaction of SQLite, and a returned
+    report is on disk and survives a power loss. A failed call has booked nothing or, if interrupted after the commit, a
+    report that the next call returns for free.
 
     The file must exist: `Ledger.create` makes it, once. Every record and the file as a whole are sealed under the key,
-    so that whoever lacks the key cannot change, add, remove, move or roll back records unseen. A user's own records are
-    checked with every call, all of them by `check`. **An old copy of the whole file is as good as the file was then**:
-    nothing in it can tell. This object refuses one that replaces the file during its life; across lives, keep `mark`
-    elsewhere and hand it in when opening.
+    so that nobody without the key can change, add, remove, move or roll back records unnoticed. A user's own records
+    are checked with every call, all of them by `check`. **The file itself cannot show that it is an old copy.** An open
+    ledger refuses a copy that replaces its file; between openings, keep `mark` elsewhere and pass it when opening.
 
     Parameters
     ----------
     path : path
-        A ledger's file, on a disk of this machine (locks of network folders are not to be relied on) and in a folder
-        that others cannot write to.
+        A ledger's file, on a disk of this machine (locks on network folders are unreliable) and in a folder that others
+        cannot write to.
     key : bytes
-        The one it was made with; whoever has key and file can test guesses of users and values.
+        The key it was made with; anybody with key and file can test guesses of users and values.
     budget : float, optional
-        The one it was made with, for ever: larger ones would break what users were promised. Default: what the file
-        says, which is sealed.
+        The budget it was made with: a larger one would break the promise to users. Default: the file's sealed budget.
     mark : str, optional
-        From `mark`, kept elsewhere: refuse a file that is older, or of another history.
+        A `mark` kept elsewhere: older files, and files of another history, are refused.
 
     Raises
     ------

@@ -21,7 +21,7 @@ from .rounded import at_least
 
 @dataclass(frozen=True)
 class PeriodReports:
-    """What the users of a period send.
+    """Reports that the users of a period send.
 
     Attributes
     ----------
@@ -30,10 +30,10 @@ class PeriodReports:
     new : int
         How many were drawn now; the others had been drawn before and cost nothing.
     late : int
-        Users whose turn it was in a period that had ended already: nothing is drawn for them.
+        Users whose turn was in a period that has already ended: nothing is drawn for them.
     withheld : int
-        Users whose turn it is and who send nothing, as their report was forgotten, or as another copy of the state may
-        have sent one: it counts as spent.
+        Users whose turn it is and who send nothing, because their report was forgotten or another copy of the state may
+        have sent it. The report counts as spent.
 
     Example
     -------
@@ -61,9 +61,10 @@ class PeriodLife:
     ----------
     user : str
     periods : list of int
-        In which the user sent reports, as far as the state knows.
+        Periods in which the user sent reports, as far as the state knows.
     spent : float
-        The epsilon that counts as spent, of what a lost copy may have sent too; rounded up if it is no double.
+        The epsilon that counts as spent, including reports that a lost copy may have sent; rounded up if it is no
+        double.
 
     Example
     -------
@@ -80,27 +81,27 @@ class PeriodLife:
 class PeriodState:
     """A file of the reports of one way over time, for one user's device or for many users in one place.
 
-    A report is on disk before it is returned, so that whatever is interrupted, the same period has the same report
-    again, and no period a second draw. It holds the way, names, turns, periods and reports, and no values but where
-    the way is of histories: these are kept until the user's report is drawn.
+    A report is on disk before it is returned. After any interruption the same period has the same report, and no period
+    has a second draw. It holds the way, names, turns, periods and reports. It holds values only if the way needs
+    histories, until the user's report is drawn.
 
-    - A period that is asked for again has the reports that it had, whatever the values are now.
-    - Time does not run backwards: after a later period was asked for, an earlier one has the reports that were drawn
-      then, and no new ones. So a clock that is set back spends nothing.
-    - A user sends at most as many reports as the way allows, ever; who has sent them sends nothing.
-    - What is lost counts as spent. A mark in a second file says how far the state had come. A state that is behind its
-      mark is an old copy, and one that is missing beside its mark was lost: in no period up to the mark's is anything
-      drawn that the file does not hold. Without its mark a state draws nothing new in the period that is asked for,
-      once. Where devices draw turns, users of whom such a state knows nothing have spent all.
+    - A period asked for again has its old reports, whatever the values are now.
+    - Time does not run backwards: after a later period, an earlier one has only the reports already drawn. A clock that
+      is set back thus spends nothing.
+    - A user sends at most as many reports as the way allows, and then nothing more.
+    - Lost reports count as spent. A mark in a second file holds the latest period of the state. A state behind its mark
+      is an old copy, and a mark without a state shows a lost one. Up to the mark's period only reports in the file are
+      then sent, and none are drawn. A state without its mark draws nothing in the first period asked for. If devices
+      draw turns, users unknown to such a state count as having spent everything.
 
     State and mark restored together from one copy are not noticed: keep the mark where no copies are made of it.
 
     Parameters
     ----------
     path : path
-        Made if nothing is there, readable by its owner alone.
+        Made if it is missing, readable by its owner alone.
     way : Way, optional
-        The file is bound to it; proved by who loads it. Default: the one that the file is of.
+        The way, to which the file is bound; whoever loads it proves it. Default: the file's own.
     user : str, optional
         The file is bound to this user, as on a device.
     mark : path, optional
@@ -108,8 +109,7 @@ class PeriodState:
 
     Raises
     ------
-    InputError
-        A file of another way or user, or of something else, or one that cannot be used.
+    InputError A file of another way or user, another kind of file, or one that cannot be used.
 
     Example
     -------

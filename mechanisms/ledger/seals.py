@@ -26,7 +26,7 @@ def new_ledger_key() -> bytes:
     Returns
     -------
     key : bytes
-        Kept apart from the ledger, it lets `Ledger` see whether anybody else has changed the file.
+        If the key is kept apart from the file, `Ledger` notices changes by anybody else.
 
     Example
     -------

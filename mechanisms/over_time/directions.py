@@ -45,11 +45,11 @@ REPORT = re.compile(r"([0-9a-f]{16}):([0-9]{1,4})", re.ASCII)
 class Directions(Way):
     """One report of a user's whole history, when the last period ends: a seed, and the number of a direction.
 
-    A history, scaled to [-1, 1], is multiplied by `root`, shortened where it is longer than `length`, and filled up to
-    that length by one more coordinate. The seed, drawn apart from the data, makes K directions of whole numbers. The
-    m that agree most with the history, the first of those that agree as much, have weight `high`, the others `low`, and
-    one is drawn by weight. As there are always m, the weights sum to the same for every history: so no two are told
-    apart by more than high / low, which is at most e^epsilon, whatever the seed is and however often a history changes.
+    A history, scaled to [-1, 1], is multiplied by `root`, shortened to `length` if it is longer, and brought to that
+    length by one more coordinate. The seed, drawn apart from the data, makes K directions of whole numbers. The m that
+    agree most with the history (the first among equals) have weight `high`, the others `low`, and one is drawn by
+    weight. The weights have the same sum for every history, so two histories differ by a factor of at most high / low,
+    which is at most e^epsilon. This holds for every seed, however often a history changes.
 
     Parameters
     ----------

@@ -30,15 +30,16 @@ OFFSET, LAST = -1, -2
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Memoised(OfMechanism):
-    """Every user reports in every period; a report is drawn once for each different value, and sent again with it.
+    """Every user reports in every period; each different value has one report, drawn once and sent whenever the value
+    returns.
 
     Numbers are rounded to a knot by an offset that each user draws once: the same value has the same knot again, and
-    small drifts change nothing, while the average over users is unbiased. Of the g-th different value on nothing new
-    is drawn: the report that was sent last stays.
+    small drifts change nothing, while the average over users is unbiased. After the g-th different value nothing new is
+    drawn: the last report is sent again.
 
-    Two histories whose rounded values change and come back at the same times are told apart by at most g times the
-    mechanism's epsilon, as there are at most g draws. Other histories get no promise: when reports repeat
-    shows when values do, and so there is no epsilon for a life.
+    Two histories whose rounded values change and return at the same times have a log-ratio of at most g times the
+    mechanism's epsilon, because there are at most g draws. Other histories get no promise: repeated reports reveal
+    repeated values, so there is no epsilon for a life.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ class Memoised(OfMechanism):
     periods : int
         T, from 2.
     values : int
-        g, from 1: how many different values of a user are drawn for at most.
+        g, from 1: the largest number of a user's values that get a draw.
     epsilon : float
         The budget of all of a user's values, given when they change and come back.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,16 +42,15 @@ LIFE = (
 class Panel(Way):
     """r reports of a user, in r of T periods that a hash of the user's name picks.
 
-    Periods do not depend on values, so that given them the reports of a user are r reports of the mechanism, each of
-    a value of that user: any two histories of values are told apart by at most r times its epsilon, which is at most
-    `epsilon`.
+    Periods do not depend on values. Given the periods, a user sends r reports of the mechanism, so any two histories of
+    values have a log-ratio of at most r times its epsilon, which is at most `epsilon`.
 
-    The draw is public: whoever has the file knows when a user is to report, and learns nothing of values by it. Without
-    a salt each device draws its own periods and keeps them, so that nobody else knows who has still to report.
+    The draw is public: everybody with the file knows when a user reports, which reveals nothing about values. Without a
+    salt each device draws its own periods and keeps them, so that nobody else knows who still has to report.
 
     With a `span` of W periods the panel rotates: a user reports in r of the first W periods and every W periods after
-    each, so that any W periods in a row have r of its reports, and `epsilon` is of these. What a whole life spends is
-    `life_epsilon`, and grows with the periods.
+    each, so that any W periods in a row have r of its reports, and `epsilon` is of these. A whole life spends
+    `life_epsilon`, which grows with the periods.
 
     Parameters
     ----------
@@ -68,8 +66,8 @@ class Panel(Way):
         32 hexadecimal digits, new for each collection, so that two of them pick periods of their own. None: devices
         draw.
     shares : sequence of int, optional
-        T whole numbers of a sum below 2^31, none negative, in proportion to which the users are spread over periods,
-        with one report each. Default: evenly.
+        T non-negative whole numbers with a sum below 2^31, by which users are spread over periods, with one report
+        each. Default: evenly.
     span : int, optional
         W, from 1 to T: how many periods in a row are protected together. Default: all.
 
@@ -268,7 +266,7 @@ def panel_of(
     epsilon : float
     shares : sequence of int, optional
     span : int, optional
-        As of `Panel`, whose refusals they have.
+        As for `Panel`, with the same refusals.
     by_devices : bool
         Whether devices draw turns; there is no salt then.
 
@@ -345,6 +343,6 @@ def checked_whole_shares(shares: Sequence[int], many: int, what: str) -> tuple[i
     found = tuple(shares)
     if len(found) != many or any(type(share) is not int or share < 0 for share in found):
         raise InputError(f"there must be a share for each of {many} {what}s, whole numbers from 0, got others")
-    if not 0 < math.fsum(found) < LARGEST_TOTAL:
+    if not 0 < sum(found) < LARGEST_TOTAL:
         raise InputError(f"shares must have a sum from 1 to {LARGEST_TOTAL - 1}, got {sum(found)}: scale them")
     return found

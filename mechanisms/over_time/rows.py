@@ -14,7 +14,7 @@ from ..budget import check_epsilon
 from ..channel import Channel
 from ..display.summary import Dots, Told
 from ..documents.bundle import Nested, require_exact
-from ..documents.table import as_number, require_keys
+from ..documents.table import as_number, numbers_from_document, require_keys
 from ..errors import InputError, TableError
 from ..sampling.law import Words
 from ..table.table import TabulatedMechanism
@@ -30,13 +30,12 @@ MOST_ROWS = 10_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HistoryRows(OfMechanism):
-    """One report of a user, of <a, x> for one row a of weights of the values x of all periods.
+    """One report of a user, about the weighted sum <a, x> of the values x of all periods, for one row a of weights.
 
-    A hash of the user's name picks the row, with public shares. With values scaled to [-1, 1] the sum is clipped to
-    [-1, 1], scaled back, and reported through the mechanism when the last period with a weight ends. So there is one
-    report, by one mechanism, of a number that some history gave: any two histories are told apart by at most epsilon,
-    those included that change more often than the rows were made for. Of these the sum may be clipped, which costs
-    bias.
+    A hash of the user's name picks the row, by public shares. With values scaled to [-1, 1] the sum is clipped to [-1,
+    1], scaled back, and reported through the mechanism when the last period with a weight ends. A user thus sends one
+    report of one number, so any two histories have a log-ratio of at most epsilon. This includes histories that change
+    more often than the rows were made for, whose sums may be clipped, which adds bias.
 
     Parameters
     ----------
@@ -45,7 +44,7 @@ class HistoryRows(OfMechanism):
     rows : (m, T) array_like of float
         Each with a weight that is not zero.
     shares : sequence of int
-        m whole numbers of a sum below 2^31, none negative: the users of each row.
+        m non-negative whole numbers with a sum below 2^31: the users of each row.
     variances : (m,) array_like of float
         Of a report of each row between users, in units of half the range: what estimators weigh rows by. Wrong ones
         cost accuracy alone.
@@ -54,7 +53,7 @@ class HistoryRows(OfMechanism):
     salt : str
         32 hexadecimal digits, new for each collection.
     stays : bool
-        Whether estimators take values to stay, so that each period has the same mean. Where they move that is wrong.
+        Whether estimators assume constant values, so that each period has the same mean. It is wrong if values move.
 
     Raises
     ------
@@ -188,13 +187,13 @@ class HistoryRows(OfMechanism):
     @classmethod
     def from_members(cls, members: Mapping[str, Any], nested: Nested) -> Self:
         require_keys("rows", members, ("mechanism", "rows", "shares", "variances", "epsilon", "salt", "stays"))
-        for name in ("rows", "shares", "variances"):
+        for name in ("rows", "shares"):
             if not isinstance(members[name], list):
                 raise TableError(f"{name} must be a list, got {type(members[name]).__name__}")
         made, epsilon = nested(members["mechanism"]), as_number("epsilon", members["epsilon"])
-        return cls(
-            made, members["rows"], members["shares"], members["variances"], epsilon, members["salt"], members["stays"]
-        )
+        rows = [numbers_from_document("a row", row) for row in members["rows"]]
+        variances = numbers_from_document("variances", members["variances"])
+        return cls(made, rows, members["shares"], variances, epsilon, members["salt"], members["stays"])
 
 
 def _checked_rows(rows: ArrayLike) -> np.ndarray:

@@ -47,18 +47,18 @@ class Branch(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tree(Way):
-    """Of most users a sign at the end of each block of periods, of the others one value of one period.
+    """Most users send a sign at the end of each block of periods; the others send one value of one period.
 
     A hash of the user's name picks a period, of which the value is reported through the table, or a branch. Users of a
     branch have blocks that end in periods s, 2 s and so on. Each is 1 or -1: the sign of the value, scaled to [-1, 1],
-    less an offset of the user's own that is drawn once, so that its mean over offsets is the value, and it changes no
-    more often than the value. At the end of a block half the difference from the block before is 1, 0 or -1. Where it
-    is 0 a fair sign is sent. Where it is not it is multiplied by the next of K signs that were drawn together at first;
-    after K such blocks all count as 0.
+    less the user's own offset, which is drawn once. Its mean over offsets is the value, and it changes no more often
+    than the value. At the end of a block half the difference from the block before is 1, 0 or -1. Where it is 0 a fair
+    sign is sent. Otherwise it is multiplied by the next of K signs that were drawn together at first; after K such
+    blocks all count as 0.
 
-    Fair signs and drawn ones together have one of two densities, `low` and `high` of the law of signs, or one between:
-    so every sequence of reports has a probability that lies between c and c high / low, whatever the history. Any two
-    are told apart by no more than that ratio, which is at most e^epsilon.
+    Fair and drawn signs together have a density from `low` to `high` of the law of signs, so every sequence of reports
+    has a probability from c to c high / low for every history. Any two histories thus differ by at most that ratio,
+    which is at most e^epsilon.
 
     Parameters
     ----------

@@ -20,22 +20,22 @@ MOST_PERIODS = 100_000
 
 
 class Way(Bundle):
-    """A mechanism and who reports through it when, with one promise for all periods together.
+    """A mechanism and its schedule of reports, with one promise for all periods together.
 
-    As a `Channel` it is that of one report, in a user's turn; `promise` is that of all of a user's reports together,
-    or where there is a `span` of those in any so many periods in a row. Whether a user reports in a period follows from
-    the period and a draw without a look at values.
+    As a `Channel` it describes one report, in a user's turn. `promise` covers all of a user's reports together or, with
+    a `span`, those in any so many periods in a row. Whether a user reports in a period depends on the period and a
+    draw, never on values.
 
     Attributes
     ----------
     mechanism : Channel
-        What makes a report.
+        Mechanism of each report.
     periods : int
         From 1 on.
     reports : int
         How many a user sends in all, or in a span.
     epsilon : float
-        What all reports of a user may spend, or where there is a `span` those in any so many periods in a row.
+        Budget of all reports of a user or, with a `span`, of those in any so many periods in a row.
     span : int or None
         How many periods in a row are protected together; None for a whole life.
 

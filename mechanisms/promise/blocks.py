@@ -16,7 +16,7 @@ from .pairs import OfPairs, largest
 
 @dataclass(frozen=True)
 class Blocks(OfPairs):
-    """The log-ratio of two values is at most `within` in a block, and `across` two of them.
+    """The log-ratio of two values is at most `within` in the same block, and at most `across` in different ones.
 
     Parameters
     ----------
@@ -24,13 +24,13 @@ class Blocks(OfPairs):
         The block of each knot, in their order: texts or whole numbers. They are held as whole numbers, in the order of
         the first value of each; at least two.
     within, across : float
-        Budgets, from 1e-6 to 16. Where `across` is below half of `within`, paths by way of another block promise more
-        than is said.
+        Budgets, from 1e-6 to 16. If `across` is below half of `within`, paths through another block promise more than
+        stated.
 
     Attributes
     ----------
     epsilon : float
-        The largest finite log-ratio that is promised of two values.
+        The largest finite log-ratio that is promised for two values.
 
     Raises
     ------

@@ -27,12 +27,12 @@ class ByValue(OfPairs):
     epsilons : (n,) array_like
         Budget of each knot, in their order, from 1e-6 to 16.
     rule : {"average", "min"}
-        By the smaller one, no two values have more than twice the smallest of all, by way of the value that has it.
+        With the smaller one, no two values have more than twice the smallest budget, through the value that has it.
 
     Attributes
     ----------
     epsilon : float
-        The largest finite log-ratio that is promised of two values.
+        The largest finite log-ratio that is promised for two values.
 
     Raises
     ------

@@ -19,17 +19,17 @@ from .pairs import OfPairs, square
 class Metric(OfPairs):
     """Epsilon per unit of distance: |log(Pr(y | x) / Pr(y | x'))| <= epsilon d(x, x') for all reports y and knots.
 
-    For a count of a user's contacts, edge privacy: one contact more or less changes the count by one.  It holds between
-    knots, and a table that promises it takes no other values: a value that was rounded at random between two knots
-    would have a steeper law than the promise allows.
+    For a count of a user's contacts this is edge privacy: one contact more or less changes the count by one.  It holds
+    between knots, and its tables take no other values: the law of a value rounded at random between two knots would
+    change faster than the promise allows.
 
     Parameters
     ----------
     epsilon : float
         Budget per unit of distance.
     distance : (n, n) array_like, optional
-        Of each two knots, in their order: of points, of a graph; positive beside the diagonal, inf for none. One that
-        breaks the triangle inequality promises more than it says, by shortest paths. Default: |x - x'|.
+        Of each two knots, in their order: of points, of a graph; positive beside the diagonal, inf for none. Distances
+        that break the triangle inequality are replaced by shortest paths, which promise more. Default: |x - x'|.
     period : float, optional
         After which values are the same again, such as 24 of hours: the distance is the shorter way round.
 

@@ -121,7 +121,7 @@ class Pure(Promise):
 class Approximate(Promise):
     """(epsilon, delta)-LDP: Pr(report in S | x) <= e^epsilon Pr(report in S | x') + delta for all values and sets S.
 
-    That is weaker than epsilon-LDP, and not called so: with a probability of up to delta a report may tell everything.
+    This is weaker than epsilon-LDP: with a probability of up to delta a report may reveal everything.
 
     Parameters
     ----------

@@ -19,14 +19,14 @@ class Ratios(OfPairs):
     Parameters
     ----------
     log_ratios : (n, n) array_like
-        D, in the order of the knots: 0 of a value and itself, beside the diagonal positive, inf where nothing is
-        promised. It need not be symmetric. One that breaks the triangle inequality promises more than it says, by
-        shortest paths: `limits` has these, of which the largest must be from 1e-6 to 16.
+        D, in the order of the knots: 0 on the diagonal, positive beside it, inf where nothing is promised. It need not
+        be symmetric. A matrix that breaks the triangle inequality is replaced by shortest paths, which promise more:
+        `limits` has these, and the largest must be from 1e-6 to 16.
 
     Attributes
     ----------
     epsilon : float
-        The largest finite log-ratio that is promised of two values.
+        The largest finite log-ratio that is promised for two values.
 
     Raises
     ------

@@ -15,22 +15,20 @@ from .pairs import OfPairs
 
 @dataclass(frozen=True)
 class Sensitive(OfPairs):
-    """What a sensitive value reports, every value reports almost as often: at least e^-epsilon times so.
-
-    So whoever has a sensitive value can deny it. Nothing is promised to the others: a report may tell that the value is
-    not sensitive, and which it is.
+    """At every value each report is at least e^-epsilon times as probable as at any sensitive value. People with a
+    sensitive value can thus deny it. Others get no promise: a report may reveal that the value is not sensitive, and
+    which it is.
 
     Parameters
     ----------
     epsilon : float
         Budget of the sensitive values.
     sensitive : (n,) array_like of bool
-        Whether each knot is, in their order; some are, and some are not.
+        Whether each knot is sensitive, in their order; some must be, and some not.
 
     Raises
     ------
-    InputError
-        A budget that is not usable; a subset that is nothing or everything.
+    InputError A budget that is not usable; a subset that is empty or everything.
 
     Source: Doudalis, Kotsogiannis, Haney, Machanavajjhala and Mehrotra (2020), "One-sided differential privacy".
 

@@ -18,7 +18,9 @@ from ..sampling.domain import numbers
 from ..sampling.drawing import invert_rows
 from ..sampling.law import Uniform, Words
 from ..sampling.random_words import draw53
+from ..sampling.short_floats import require_doubles
 from ..table.table import TabulatedMechanism
+from ..user_name import LONGEST_NAME
 from .secret import HOLDERS, Secret
 from .words import ReportWords
 
@@ -35,10 +37,10 @@ Keyed = TabulatedMechanism | FloorForm | CategoricalMechanism
 class KeyedReports:
     """A proved mechanism whose reports are a function of a secret, the user and the value.
 
-    For whoever holds the values and draws in tasks that may be repeated: a report that is drawn again is the same one,
-    so nothing is spent twice. Each report has the mechanism's law for whoever does not hold the secret, as far as
-    HMAC-SHA-256 cannot be told from random; whoever holds it has no privacy barrier. A value that has changed is
-    another report, which spends again and shows that it has changed; so does another table, column or round.
+    It is for holders of values whose tasks may be repeated: a report drawn again is the same one, so nothing is spent
+    twice. Without the secret each report has the mechanism's law, as far as HMAC-SHA-256 looks random; holders of the
+    secret can undo the noise. A changed value gets another report, which spends again and shows the change; so does
+    another table, column or round.
 
     Parameters
     ----------
@@ -46,9 +48,9 @@ class KeyedReports:
         Exact.
     secret : Secret
     column : str
-        Of the values: of two columns the reports are drawn apart.
+        Column of the values: different columns have independent reports.
     label : str
-        Of the round: in another one users report anew.
+        Name of the round: users report anew in another one.
 
     Raises
     ------
@@ -193,7 +195,7 @@ class KeyedReports:
                     "are not: correct them, or declare the category"
                 )
             return codes
-        require_doubles(np.asarray(values).dtype)
+        require_doubles(values)
         (low, high), held = made.domain, numbers("values", values)
         if outside := np.count_nonzero((held < low) | (held > high)):
             raise InputError(
@@ -245,32 +247,6 @@ def law_checksum(mechanism: Keyed) -> str:
     return checksum({name: member for name, member in document_of(mechanism).items() if name not in NOT_THE_LAW})
 
 
-def require_doubles(kind: np.dtype) -> None:
-    """Raise InputError for floats shorter than doubles: 0.1 is another number in them, and has another report.
-
-    Example
-    -------
-    >>> require_doubles(np.dtype(float)), require_doubles(np.dtype(int))
-    (None, None)
-    """
-    if kind.kind == "f" and kind.itemsize < 8:
-        raise short_floats(str(kind))
-
-
-def short_floats(kind: str) -> InputError:
-    """Return what is to be raised for values of a type of short floats.
-
-    Example
-    -------
-    >>> str(short_floats("float32"))[:53]
-    'values must be doubles or whole numbers, got float32,'
-    """
-    return InputError(
-        f"values must be doubles or whole numbers, got {kind}, whose 0.1 is not that of doubles and has another "
-        "report, which spends again: round them to the decimals that were meant, as doubles"
-    )
-
-
 def user_names(users: ArrayLike) -> list[bytes]:
     """Return users as bytes: digits of whole numbers, texts in form NFC and UTF-8; or raise InputError, naming none.
 
@@ -286,6 +262,8 @@ def user_names(users: ArrayLike) -> list[bytes]:
     for row, name in enumerate(names, 1):
         if isinstance(name, bool) or not isinstance(name, str | int) or name == "":
             raise InputError(f"users must be texts or whole numbers, got {type(name).__name__} in row {row}: name them")
+        if isinstance(name, str) and len(name) > LONGEST_NAME:
+            raise InputError(f"a user's name must have at most {LONGEST_NAME} characters, got more in row {row}")
     try:
         return [unicodedata.normalize("NFC", str(name)).encode() for name in names]
     except UnicodeEncodeError:

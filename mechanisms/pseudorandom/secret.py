@@ -95,10 +95,10 @@ class Secret:
 
 
 def secret_of(source: SecretSource, *, group_readable: bool = False) -> Secret:
-    """Return the secret that something is or leads to, told apart by its type.
+    """Return the secret that an argument is or leads to, by its type.
 
-    A path and a callable travel to a task as what they are, and are read or called there. Bytes by themselves are
-    refused: a task that holds them prints and pickles them, where a `Secret` does neither.
+    Paths and callables travel to a task as they are, and are read or called there. Plain bytes are refused, because a
+    task would print and pickle them; a `Secret` does neither.
 
     Parameters
     ----------
@@ -114,8 +114,8 @@ def secret_of(source: SecretSource, *, group_readable: bool = False) -> Secret:
     Raises
     ------
     InputError
-        Something else, a file that `read_secret` refuses, or a callable that fails or returns no secret; nothing of
-        what was given or fetched is shown.
+        Something else, a file that `read_secret` refuses, or a callable that fails or returns no secret; the message
+        shows nothing of the argument or the secret.
 
     Example
     -------
@@ -148,7 +148,7 @@ def read_secret(path: str | os.PathLike[str], *, group_readable: bool = False) -
     path : path
         A file of exactly 32 bytes; on systems with owners and modes it must be the user's own, of mode 600 or 400.
     group_readable : bool
-        Its group may read it as well, and it may be the system's (root's) own: so clusters mount secrets.
+        Whether its group may read it as well, and root may own it, as where clusters mount secrets.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def read_secret(path: str | os.PathLike[str], *, group_readable: bool = False) -
     ------
     InputError
         No path, or a file that cannot be read, is no regular file, somebody else's, open to others, or of another
-        length. What is no path of a file is not shown: it may be the secret itself.
+        length. An argument that is no path of a file is not shown, since it may be the secret itself.
 
     Example
     -------

@@ -38,16 +38,16 @@ UP = 1 + 1e-15
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Shuffled(Shown):
-    """What is promised of each user's value if reports reach the collector mixed and without their senders' names.
+    """The promise for each user's value if reports reach the collector mixed and without their senders' names.
 
-    It is no promise of local privacy: whoever sees a report beside its sender's name knows what the mechanism's own
-    promise lets him know. It says that of two data sets that differ in one user's value, no set of outcomes of the
-    mixed reports is more than e^epsilon times as probable, plus delta, for the one as for the other.
+    It is no promise of local privacy: anybody who sees a report beside its sender's name is bound by the mechanism's
+    own promise alone. For two data sets that differ in one user's value, every set of outcomes of the mixed reports has
+    a probability of at most e^epsilon times the other's, plus delta.
 
     Parameters
     ----------
     channel : Channel
-        A mechanism that is proved, whose promise is pure; or one of other log-ratios, if its law is a table.
+        A proved mechanism of pure privacy; or one of other log-ratios, if its law is a table.
     n : int
         Honest users whose reports are mixed with each other at a time, from 2 to 10^9: of a panel over T periods
         n / T.
@@ -56,9 +56,7 @@ class Shuffled(Shown):
 
     Raises
     ------
-    InputError
-        Numbers that are not usable, or a promise that says nothing of mixed reports.
-    TableError
+    InputError Numbers that are not usable, or a promise that implies nothing for mixed reports. TableError
         A mechanism that is not proved.
 
     Source: see `Clones`.
@@ -201,7 +199,7 @@ class Shuffled(Shown):
 
 
 def generic_epsilon(local_epsilon: float, n: int, delta: float) -> float:
-    """Return an epsilon that mixed reports of n users keep at delta, whatever mechanism of a local epsilon makes them.
+    """Return an epsilon that mixed reports of n users keep at delta, for every mechanism of a local epsilon.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ ROOM = 1e-13
 
 
 class Clones:
-    """The divergence of mixed reports of n users, one of whose values is another one, bounded from above.
+    """An upper bound on the divergence of mixed reports of n users when one user's value changes.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Clones:
     s : Fraction
         Share of V that all others are sure to have, from 1 / p to 1.
     delta : float
-        That will be asked for; what is left out is far below it.
+        Least delta that will be asked for; the neglected terms are far below it.
 
     Example
     -------

@@ -24,13 +24,13 @@ class Categories(Space):
     Parameters
     ----------
     labels : sequence of str
-        At least two, all different, none empty or with a NUL. Numbers are taken by the text they print as.
+        At least two, all different, none empty or with a NUL. Numbers become their printed text.
 
     Raises
     ------
     InputError
-        Fewer than two labels, an empty one, one with a NUL, one that comes twice, or more and longer ones than can
-        well be looked up, see `allow_large`.
+        Fewer than two labels, an empty one, one with a NUL, one that comes twice, or too many or too long ones, see
+        `allow_large`.
 
     Example
     -------

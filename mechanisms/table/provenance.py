@@ -35,15 +35,14 @@ def installed_version() -> str:
 class Provenance:
     """The record of how a table was made; nothing in it is trusted by `verify`, which reads the numbers.
 
-    One parameter has a meaning to `verify`: ``"unbiased": True`` is a claim, and a table that makes it and
-    does not keep it fails.
+    `verify` reads one parameter: ``"unbiased": True`` is a claim, and a table that breaks it fails.
 
     Parameters
     ----------
     method : str
         Name of the family or design method, such as "piecewise" or "optimal".
     parameters : mapping of str to a JSON scalar or a list of them
-        What the method was called with, and what it chose.
+        Arguments of the method, and its own choices.
     version : str
         Version of optldp that made the table; the installed one by default.
     certificate : mapping of str to float or str, optional

@@ -35,10 +35,9 @@ from .provenance import Provenance
 class TabulatedMechanism(BetweenKnots):
     r"""A randomizer in numbers: knots, outputs and the probability of every output at every knot.
 
-    A value x between knots x_k and x_{k+1} is first rounded at random to one of them, to x_{k+1} with
-    probability (x - x_k) / (x_{k+1} - x_k); then an output is drawn from that knot's row; then the report
-    from the law within the output. The law at x is thus a mixture of two rows, so privacy and
-    unbiasedness at the knots hold on the whole domain.
+    A value x between knots x_k and x_{k+1} is first rounded at random to one of them, to x_{k+1} with probability (x -
+    x_k) / (x_{k+1} - x_k). Then an output is drawn from that knot's row, and the report from the law within the output.
+    The law at x is thus a mixture of two rows, so privacy and unbiasedness at the knots hold on the whole domain.
 
     Parameters
     ----------
@@ -51,7 +50,7 @@ class TabulatedMechanism(BetweenKnots):
     probabilities : (n, m) array_like
         Probability of each output at each knot; rows sum to one.
     epsilon : float
-        The privacy budget that the table claims to keep; `verify` says whether it does.
+        The privacy budget that the table claims to keep; `verify` checks the claim.
     within : WithinCell
         Law of a report inside its output.
     provenance : Provenance
@@ -64,10 +63,10 @@ class TabulatedMechanism(BetweenKnots):
         Whether the probabilities are whole multiples of 2^-53, in rows that sum to one exactly, with a law within
         outputs that is the same for all rows (checked); see `make_exact`.
     promise : Promise, optional
-        What is claimed: `Pure(epsilon)` by default, else one with this epsilon, for which the law within outputs must
-        be the same for all rows.
+        The claim: `Pure(epsilon)` by default, else a promise with this epsilon, which needs the same law within outputs
+        for all rows.
 
-    Raises TableError where anything of this is not so, with the row and the output; InputError for epsilon.
+    Raises TableError, naming row and output, where any of this fails; InputError for epsilon.
 
     Example
     -------

@@ -39,10 +39,10 @@ def adopt(
     written: str | None = None,
     drawn_by: str = "",
 ) -> CategoricalMechanism:
-    """Return the mechanism that others drew reports by, to estimate from these reports; it is marked as theirs.
+    """Return the mechanism by which others drew reports, to estimate from these; it is marked as theirs.
 
-    Every estimator, interval and comparison for categories takes it. What is proved of it is that its law keeps its
-    epsilon; that the reports were drawn by this law, once for each user and with good random numbers, is their word.
+    Every estimator, interval and comparison for categories takes it. The proof covers its law, which keeps epsilon.
+    That others drew by this law, once for each user and with good random numbers, is only their claim.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def adopt(
     categories : Categories or sequence
         In the order in which the other package numbers them, from 0.
     epsilon : float, optional
-        Their budget; or give probabilities.
+        Budget of the reports; or give probabilities instead.
     own, other : float, optional
         Probability that a report is the own category (grr), or that the own bit and any other one are ones (rappor):
         the budget follows from them.
@@ -61,7 +61,7 @@ def adopt(
     written : str, optional
         How reports are written; see `Written`. By default as those packages return them.
     drawn_by : str
-        Who drew them, such as "pure-ldp 1.2.0"; for people to read.
+        Package that drew them, such as "pure-ldp 1.2.0"; for people to read.
 
     Returns
     -------
@@ -70,9 +70,8 @@ def adopt(
 
     Raises
     ------
-    InputError
-        Another law or way of writing, categories or budgets that are not usable, probabilities that are none or tell
-        nothing, both a budget and probabilities, or neither.
+    InputError Another law or way of writing, categories or budgets that are not usable, probabilities that are invalid
+    or carry no information, both a budget and probabilities, or neither.
 
     Example
     -------

@@ -24,15 +24,15 @@ MOST_VALUES = 2**16
 class SeededHashing(HashedResponse):
     """Randomised response among g values of XXH32(a category's number as text, seed) mod g; a report is seed g + value.
 
-    For reports that other packages drew. Those that optldp draws by local hashing come of a family that is exactly
-    uniform (`local_hashing`); this hash is uniform on average over the seeds only as far as XXH32 is a good one.
+    For reports that other packages drew. optldp's own local hashing draws from an exactly uniform family
+    (`local_hashing`). XXH32 is uniform over the seeds only approximately.
 
     Parameters
     ----------
     categories : Categories
     epsilon : float
     provenance : Provenance
-        That of `adopt`, whose parameter `adopted` says that others drew the reports.
+        Provenance from `adopt`, whose parameter `adopted` records that others drew the reports.
     n_values : int
         g, from 2 to 65536.
     own_value : int
@@ -41,8 +41,8 @@ class SeededHashing(HashedResponse):
     Raises
     ------
     TableError
-        A number of values out of its range, a numerator that leaves no equal whole, smaller shares to the others, or
-        a provenance that does not say that others drew the reports.
+        A number of values out of its range, a numerator that leaves no equal whole, smaller shares to the others, or a
+        provenance without the record that others drew the reports.
 
     Source
     ------

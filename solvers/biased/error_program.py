@@ -51,7 +51,7 @@ MOST_USERS = 1e15
 
 @dataclass(frozen=True)
 class MeanError:
-    """What a mean of N users errs by at most, and its parts, in the units of the knots.
+    """Largest error of a mean of N users, and its parts, in the units of the knots.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ def check_users(users: float) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Multipliers:
-    """What proves a lower bound.
+    """Multipliers that prove a lower bound.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class Multipliers:
     weight_up, weight_down : float
         How much the two biases count, not negative.
     lam : (n,) ndarray
-        Of the rows' sums.
+        Multipliers of the rows' sums.
 
     Example
     -------

@@ -48,15 +48,16 @@ HEADROOM = 0.3
 
 
 def trusted(prior: Array, trust: float, *, share: float = 0.0) -> BoxSet:
-    """Return the priors whose every weight is within the factor `trust` of the given one, or of it with an even share.
+    """Return the priors with every weight within the factor `trust` of the given prior, or of its mixture with an even
+    share.
 
     With m = (1 - share) p + share / n the bounds are min(p_i, m_i) / trust and trust max(p_i, m_i): an even share makes
-    values possible that the prior calls impossible, and does not claim that somebody has them.
+    impossible values possible, without claiming that somebody has them.
 
     Parameters
     ----------
     prior : (n,) ndarray
-        Summing to one; what has no weight keeps none without a share, and may have some with one.
+        Summing to one; knots without weight stay without it unless there is a share.
     trust : float
         At least 1, which trusts the prior wholly.
     share : float
@@ -107,8 +108,8 @@ def solve_error(
 ) -> Optimum[ClippedRows]:
     """Derive the mechanism of least R, bias allowed, outputs free, with its certificate.
 
-    Where rounding spoils the interior point the two-output mechanism or a constant report are returned if they are
-    better, with the same certificate.
+    If rounding spoils the interior point and the two-output mechanism or a constant report is better, that one is
+    returned, with the same certificate.
 
     Parameters
     ----------

@@ -114,14 +114,14 @@ class DecoderBase(ABC):
 
 @dataclass(frozen=True, eq=False)
 class DecoderProgram(DecoderBase):
-    """A table, the priors that may be, and the number of users.
+    """A table, the possible priors, and the number of users.
 
     Parameters
     ----------
     knots : (n,) ndarray
         In any unit.
     probabilities : (n, m) ndarray
-        Rows that sum to one; reports that nobody makes count as zero.
+        Rows that sum to one; reports of probability zero count as zero.
     priors : BoxSet
     users : int
         N >= 1.

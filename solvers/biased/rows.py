@@ -86,7 +86,7 @@ class Clip:
 
 
 class ClippedRows(NamedTuple):
-    """The mechanism of least error, and what it counts values as.
+    """The mechanism of least error, and the numbers that values count as.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class ClippedRows(NamedTuple):
     probabilities : (n, k) ndarray
         Rows sum to one, columns are within the ratio.
     clip : Clip or None
-        What values are counted as, if that is a clip and a shift.
+        Numbers that values count as, if they are a clip and a shift.
 
     Example
     -------

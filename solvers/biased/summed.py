@@ -63,7 +63,7 @@ class UserSet:
 
 @dataclass(frozen=True, eq=False)
 class SummedProgram(DecoderBase):
-    """Sets of users, the priors that may be, and the number of users.
+    """Sets of users, the possible priors, and the number of users.
 
     Parameters
     ----------

@@ -100,7 +100,7 @@ class _Placed(NamedTuple):
 
 
 def solve_at_most(cone: Cone, weights: Array, knots: Array, most: int, *, share: float = 0.0) -> Found:
-    """Return the best unbiased table of at most so many outputs that is found.
+    """Return the best unbiased table found with at most so many outputs.
 
     Parameters
     ----------
@@ -111,19 +111,18 @@ def solve_at_most(cone: Cone, weights: Array, knots: Array, most: int, *, share:
     most : int
         At least two.
     share : float
-        Of the worst value's error; the rest is the expected one.
+        Weight of the worst value's error; the rest is the expected error's.
 
     Returns
     -------
     found : Found
-        No worse than what is found for fewer outputs.
+        No worse than the table found for fewer outputs.
 
     Raises
     ------
     InputError
         Fewer than two outputs, or a cone that is no such tree.
-    SolverError
-        Numbers were lost.
+    SolverError Precision was lost.
 
     Example
     -------

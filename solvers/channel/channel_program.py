@@ -45,7 +45,7 @@ def even_weights(weights: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class ChannelProgram:
-    """Cone, prior, losses and what else is asked of a table.
+    """Cone, prior, losses and further constraints of a table.
 
     Parameters
     ----------
@@ -54,11 +54,11 @@ class ChannelProgram:
     weights : (n,) ndarray
         Prior weights, non-negative, summing to 1.
     losses : (n, m) ndarray
-        Of reporting each of m outputs for each value.
+        Loss of each of m outputs for each value.
     share : float
-        Of the worst value's loss in the objective; the rest is the expected one's. From 0 to 1.
+        Weight of the worst value's loss in the objective; the rest is the expected loss's. From 0 to 1.
     deviations : (n, m) or (k, n, m) ndarray, optional
-        Each of whose means must vanish for every value.
+        Functions of the report whose means must vanish for every value.
 
     Raises
     ------

@@ -19,7 +19,7 @@ from ..cone import Cone
 from ..unbiased.unbiased_program import Rows
 from .channel_program import ChannelProgram
 from .line_bound import LinePrices
-from .optimal_table import solve_channel
+from .optimal_table import Solver, solve_channel
 from .reach import reach
 
 ROUNDS = 25
@@ -47,6 +47,9 @@ USED = 1e-7
 SAME = 1e-7
 """Share of the range within which two outputs are one."""
 
+OF_OUTPUTS = ("pairs", "flow")
+"""Multipliers that price given outputs alone."""
+
 POLISHING = 3
 """Steps from a place of low price to the output that its column is cheapest at."""
 
@@ -59,26 +62,26 @@ def solve_free_outputs(
     Parameters
     ----------
     cone : Cone
-        A tree in which each of n values has a node of its own.
+        A tree in which each of n values has a node of its own, or of finite log-ratios between few values.
     weights, knots : (n,) ndarray
         Prior weights that sum to one, and increasing values.
     share : float
-        Of the worst value's error in the objective; the rest is the expected one's.
+        Weight of the worst value's error in the objective; the rest is the expected error's.
     tolerance : float
         Relative gap to reach.
 
     Returns
     -------
     found : Optimum of Rows
-        The bound is for every unbiased table in the cone, whatever its outputs; `LinePrices` proves it again from the
+        The bound holds for every unbiased table in the cone with any outputs; `LinePrices` proves it again from the
         multipliers.
 
     Raises
     ------
     InputError
-        A tolerance that is not strictly between 0 and 1, weights that do not fit, or a cone that is no such tree.
+        A tolerance that is not strictly between 0 and 1, weights that do not fit, or a cone that is none of these.
     SolverError
-        No table was found. Once there is one, numbers that are lost leave its gap open.
+        No table was found. Once a table is found, lost precision leaves its gap open.
 
     Example
     -------
@@ -103,7 +106,7 @@ def solve_free_outputs(
             raise
     used = run.table.any(axis=0)
     rows, seconds = Rows(run.outputs[used], run.table[:, used]), time.perf_counter() - started
-    return Optimum(rows, run.value, run.bound, run.proof, tolerance, run.steps, seconds, "tree")
+    return Optimum(rows, run.value, run.bound, run.proof, tolerance, run.steps, seconds, run.solver)
 
 
 class _Run:
@@ -111,6 +114,7 @@ class _Run:
 
     def __init__(self, cone: Cone, weights: Array, knots: Array, share: float, tolerance: float) -> None:
         self.cone, self.weights, self.knots, self.share, self.tolerance = cone, weights, knots, share, tolerance
+        self.solver: Solver = "tree" if cone.tree is not None else "graph"  # vertices, of HiGHS, price badly
         low, high = reach(cone, knots)
         self.width = high - low
         more = BEYOND * self.width
@@ -126,27 +130,35 @@ class _Run:
     def solved(self, outputs: Array) -> Optimum[Array]:
         """Solve on these outputs and keep the table if it is better."""
         program = ChannelProgram.unbiased(self.cone, self.weights, self.knots, outputs, self.share)
-        found = solve_channel(program, tolerance=INNER * self.tolerance, solver="tree")  # vertices price badly
+        found = solve_channel(program, tolerance=INNER * self.tolerance, solver=self.solver)
         self.steps += found.steps
         if found.value < self.value:
             self.outputs, self.table, self.value = outputs, found.solution, found.value
         return found
 
     def round(self) -> bool:
-        """Solve on the outputs asked for, price the line, and ask for those that are used and those that price out."""
+        """Solve on the outputs asked for, price the line, and ask for those that are used and those that price out.
+
+        Returns
+        -------
+        done : bool
+            The gap is as asked for, or the next round would be the same.
+        """
         before, found = self.value, self.solved(self.asked)
-        prices = LinePrices(self.cone, self.weights, self.knots, self.share, **found.multipliers)
+        proof = {name: each for name, each in found.multipliers.items() if name not in OF_OUTPUTS}
+        prices = LinePrices(self.cone, self.weights, self.knots, self.share, **proof)
         line = prices.over_the_line(SLACK * self.tolerance * abs(found.value))
         if line.bound > self.bound:
-            self.bound, self.proof = line.bound, dict(found.multipliers)
+            self.bound, self.proof = line.bound, proof
         cheap = line.minima
         for _ in range(POLISHING):
             cheap = prices.best_of(prices.at(cheap)[1])
         moving = before - self.value > MOVING * (self.value - self.bound)
         kept = self.asked[found.solution.max(0) > USED] if moving else self.asked
         every = np.unique(np.r_[kept, cheap, self.asked[[0, -1]]])
-        self.asked = every[np.r_[True, np.diff(every) > SAME * self.width]]
-        return self.closed
+        asked = every[np.r_[True, np.diff(every) > SAME * self.width]]
+        still, self.asked = np.array_equal(asked, self.asked), asked
+        return self.closed or still
 
     def fewer(self) -> None:
         """Put outputs that are nearly one into one, if the table is then as good as asked.

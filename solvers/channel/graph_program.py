@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg.lapack import dpotrf, dpotri  # pyright: ignore[reportAttributeAccessIssue] -- compiled
 
 from ...mechanisms.errors import SolverError
@@ -32,6 +34,8 @@ REFINED = 1
 class GraphProgram(TreeProgram):
     """A program whose cone is of rows between values, in any pattern."""
 
+    kept_back = 0.1  # Many rows hold a column: steps to their edge leave products uneven, and the next ones are short.
+
     @staticmethod
     def takes(program: ChannelProgram) -> bool:
         """Return whether every value has a node of its own, there are no others, and every ratio is finite."""
@@ -46,13 +50,14 @@ class GraphProgram(TreeProgram):
     def coupled(self, eliminated: Inverted) -> Array:  # pyright: ignore[reportIncompatibleMethodOverride]
         kinds, n, m = self.factors.shape
         places = self.program.cone.places
-        sums = np.zeros((kinds, n, kinds, n))
-        for y in range(m):
-            inverse = eliminated.inverses[y][np.ix_(places, places)]
-            for k in range(kinds):
-                for j in range(kinds):
-                    sums[k, :, j] += self.factors[k, :, y, None] * inverse * self.factors[j, :, y]
-        return sums
+        factors = np.empty_like(self.factors)
+        factors[:, places] = self.factors  # of nodes
+        sums = np.zeros((kinds, kinds, n, n))
+        sums[0, 0] = eliminated.inverses.sum(0)  # rows of sums have ones
+        for k, j in product(range(kinds), repeat=2):
+            for y in range(m if k or j else 0):
+                sums[k, j] += factors[k, :, y, None] * eliminated.inverses[y] * factors[j, :, y]
+        return sums[:, :, places[:, None], places].transpose(0, 2, 1, 3)
 
     def proof(self, at: Point) -> dict[str, Array]:
         """Return a point's multipliers, those of the cone's rows too: they prove prices without an oracle."""
@@ -69,40 +74,50 @@ class Inversion:
     graph: GraphProgram
 
     @cached_property
-    def places(self) -> tuple[Indices, Indices]:
-        """Of each row, its place in the matrix, and in the transposed."""
+    def sums(self) -> tuple[Indices, Indices, sparse.csr_array, sparse.csr_array]:
+        """Of each two nodes that share a row the larger and the smaller, and what sums weights between and on nodes."""
         cone = self.graph.program.cone
-        return cone.above * cone.nodes + cone.below, cone.below * cone.nodes + cone.above
+        n, r, factor = cone.nodes, len(cone.logs), np.exp(-cone.logs)
+        ends = np.maximum(cone.above, cone.below) * n + np.minimum(cone.above, cone.below)
+        pairs, pair = np.unique(ends, return_inverse=True)
+        rows = np.arange(r)
+        between = sparse.csr_array((factor, (pair, rows)), (len(pairs), r))
+        on = np.r_[np.ones(r), factor**2], (np.r_[cone.above, cone.below], np.r_[rows, rows])
+        return *np.divmod(pairs, n), between, sparse.csr_array(on, (n, r))
 
     def of(self, weights: Array) -> Inverted:
         """Return the matrices of weights (r, m) on the cone's rows, inverted."""
-        cone, m = self.graph.program.cone, weights.shape[1]
-        n, factor = cone.nodes, np.exp(-cone.logs)
+        i, j, between, on = self.sums
+        diagonals = on @ weights
+        if not (np.isfinite(diagonals).all() and (diagonals > 0).all()):
+            raise SolverError("the interior point left the numbers that there are: use HiGHS")
+        scales = 1 / np.sqrt(diagonals)
+        entries = (-(between @ weights) * scales[i] * scales[j]).T.copy()
+        n, m = scales.shape
         inverses = np.empty((m, n, n))
-        for y, w in enumerate(weights.T):
-            matrix = np.zeros(n * n)
-            for places in self.places:
-                matrix -= np.bincount(places, factor * w, n * n)
-            matrix = matrix.reshape(n, n)
-            diagonal = np.zeros(n) + np.bincount(cone.above, w, n) + np.bincount(cone.below, factor**2 * w, n)
-            matrix[np.diag_indices(n)] = diagonal
-            inverses[y] = _inverse(matrix, diagonal)
+        for entry, scale, inverse in zip(entries, scales.T, inverses, strict=True):
+            _invert(j * n + i, entry, inverse)
+            inverse *= scale[:, None]
+            inverse *= scale
         return Inverted(self.graph, weights, inverses)
 
 
-def _inverse(matrix: Array, diagonal: Array) -> Array:
-    """Return the inverse of a positive definite matrix; SolverError where it has none to speak of."""
-    if not (np.isfinite(matrix).all() and (diagonal > 0).all()):
-        raise SolverError("the interior point left the numbers that there are: use HiGHS")
-    scale = 1 / np.sqrt(diagonal)
-    scaled = matrix * scale[:, None] * scale
+def _invert(places: Indices, entries: Array, out: Array) -> None:
+    """Write the inverse of a positive definite matrix of ones on the diagonal, given by entries below it.
+
+    `places` counts along columns, as LAPACK does. SolverError where there is no inverse to speak of.
+    """
+    n = len(out)
+    diagonal = np.arange(n) * (n + 1)
     for share in REGULAR:
-        scaled[np.diag_indices(len(scale))] = 1 + share
-        factor, wrong = dpotrf(scaled, lower=1)
+        flat = np.zeros(n * n)
+        flat[places], flat[diagonal] = entries, 1 + share
+        factor, wrong = dpotrf(flat.reshape(n, n).T, lower=1, clean=0, overwrite_a=1)
         if not wrong:
-            lower, _ = dpotri(factor, lower=1)
-            lower = np.tril(lower)
-            return (lower + np.tril(lower, -1).T) * scale[:, None] * scale
+            lower, _ = dpotri(factor, lower=1, overwrite_c=1)  # and zeros above
+            np.add(lower, lower.T, out=out)
+            np.fill_diagonal(out, np.diag(lower))
+            return
     raise SolverError("the interior point's matrices have no inverse: use HiGHS")
 
 

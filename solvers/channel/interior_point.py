@@ -18,9 +18,6 @@ STEPS = 120
 START = 10.0
 """Complementarity at the start, as a multiple of what the table that tells nothing costs."""
 
-KEPT_BACK = 0.005
-"""Share of the way to the nearest boundary that is not gone."""
-
 CORRECTORS = 2
 """Centrality correctors at most; each costs two solutions with the step's factors."""
 
@@ -105,7 +102,8 @@ def step_from(tree: TreeProgram, at: Point, missing: Missing) -> Point:
         if sum(lengths) < primal + dual + WORTH_IT:
             break
         step, (primal, dual), (product, other) = corrected, lengths, further
-    return at.moved(step, (1 - KEPT_BACK) * primal, (1 - KEPT_BACK) * dual)
+    kept = 1 - tree.kept_back
+    return at.moved(step, kept * primal, kept * dual)
 
 
 def _drawn(products: Array, target: float) -> Array:
@@ -126,6 +124,7 @@ def mended(tree: TreeProgram, at: Point) -> Point:
         near = Point(at.s, at.r, 1 / at.r, at.y, at.w, 1 / at.w, at.t)
         alone = Missing(missing.rows, np.zeros_like(at.s), np.zeros_like(at.w), 0.0)
         step = Newton(tree, near, closely=True).step(alone, np.zeros_like(at.r), np.zeros_like(at.w))
-        whole = (step.r >= -(1 - KEPT_BACK) * at.r).all() and (step.w >= -(1 - KEPT_BACK) * at.w).all()
-        at = at.moved(step, 1.0 if whole else (1 - KEPT_BACK) * near.lengths(step)[0], 0.0)
+        kept = 1 - tree.kept_back
+        whole = (step.r >= -kept * at.r).all() and (step.w >= -kept * at.w).all()
+        at = at.moved(step, 1.0 if whole else kept * near.lengths(step)[0], 0.0)
     return best

@@ -62,7 +62,7 @@ class PricedLine(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LinePrices:
-    """Multipliers of an unbiased program of squared error, and what they make of every output on the line.
+    """Multipliers of an unbiased program of squared error, and the prices that they give every output on the line.
 
     Parameters
     ----------

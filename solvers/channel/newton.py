@@ -49,45 +49,49 @@ class Newton:
         self.scale, self.factor = _factored(sums + np.diag(self.beside.ravel()))
         border = np.zeros((kinds, n))
         border[-1] = 1
-        self.along_t = self._coupling(border) if at.w.size else border
+        self.along_t, self.moved_by_t = self._coupling(border) if at.w.size else (border, np.zeros_like(at.s))
 
     def step(self, missing: Missing, product: Array, other: Array) -> Point:
         """Return the step that removes what is missing, with u dr + r du = product and w dz + z dw = other."""
         tree, at = self.tree, self.at
         G, across = tree.cone_rows
         h = across @ (product / at.r) - missing.costs
-        rows = missing.rows - tree.rows(self.eliminated.solve(h))
+        s = self.eliminated.solve(h)
+        rows = missing.rows - tree.rows(s)
         if at.w.size:
             rows[-1] -= (other - at.w * missing.weights) / at.z
-        y, t = self._coupling(rows), 0.0
+        (y, moved), t = self._coupling(rows), 0.0
+        s += moved
         if at.w.size:
             t = float((missing.total - y[-1].sum()) / self.along_t[-1].sum())
             y = y + t * self.along_t
-        s = self.eliminated.solve(tree.across(y) + h)
+            s += t * self.moved_by_t
         r = G @ s
         z = missing.weights - y[-1] if at.w.size else at.z
         return Point(s, r, (product - at.u * r) / at.r, y, (other - at.w * z) / at.z, z, t)
 
-    def _coupling(self, rows: Array) -> Array:
-        """Return the y of (A K^-1 A' + diag(w / z)) y = rows."""
+    def _coupling(self, rows: Array) -> tuple[Array, Array]:
+        """Return the y of (A K^-1 A' + diag(w / z)) y = rows, and K^-1 A' y."""
         return self._by_gradients(rows) if self.closely else self._refined(rows)
 
-    def _refined(self, rows: Array) -> Array:
+    def _refined(self, rows: Array) -> tuple[Array, Array]:
         y = self._nearly(rows)
+        moved = self._across(y)
         for _ in range(REFINEMENTS):
-            left = rows - self._operator(y)
+            left = rows - self._operator(y, moved)
             if np.abs(left).max() <= REFINED * np.abs(rows).max():
                 break
-            y = y + self._nearly(left)
-        return y
+            more = self._nearly(left)
+            y, moved = y + more, moved + self._across(more)
+        return y, moved
 
-    def _by_gradients(self, rows: Array) -> Array:
+    def _by_gradients(self, rows: Array) -> tuple[Array, Array]:
         """By conjugate gradients: slower, and right even where the factor's rows depend on each other."""
         y, left = np.zeros_like(rows), rows
         along = self._nearly(left)
         power = float((left * along).sum())
         for _ in range(GRADIENTS):
-            moved = self._operator(along)
+            moved = self._operator(along, self._across(along))
             with np.errstate(over="ignore", invalid="ignore"):
                 bend = float((along * moved).sum())
             if not np.isfinite(bend):  # beyond doubles, as at budgets near zero: what was found so far is mended
@@ -99,10 +103,15 @@ class Newton:
             near = self._nearly(left)
             before, power = power, float((left * near).sum())
             along = near + power / before * along
-        return y
+        return y, self._across(y)
 
-    def _operator(self, y: Array) -> Array:
-        return self.tree.rows(self.eliminated.solve(self.tree.across(y))) + self.beside * y
+    def _across(self, y: Array) -> Array:
+        """Return K^-1 A' y."""
+        return self.eliminated.solve(self.tree.across(y))
+
+    def _operator(self, y: Array, moved: Array) -> Array:
+        """Return what the coupling rows make of y, given K^-1 A' y."""
+        return self.tree.rows(moved) + self.beside * y
 
     def _nearly(self, rows: Array) -> Array:
         scaled = cho_solve(self.factor, self.scale * rows.ravel(), check_finite=False)

@@ -50,15 +50,15 @@ def solve_channel(program: ChannelProgram, *, tolerance: float = 1e-6, solver: S
         Relative gap to reach.
     solver : {"choose", "tree", "graph", "highs"}
         "tree": the interior point for cones that are trees in which every value has a node of its own. "highs": rows
-        to HiGHS. "graph": an interior point with a matrix for each output, for large cones of any other form; of many
-        rows the nearest alone. By default the first where it can, and the second where that fails or leaves the gap
-        open, and where ratios may be infinite: its zeros are zeros.
+        to HiGHS. "graph": an interior point with a matrix for each output, for large cones of any other form. Of many
+        rows it takes the nearest alone. By default "tree" where it applies, and "highs" where that fails or leaves the
+        gap open. "highs" also solves infinite ratios, since its zeros are exact.
 
     Returns
     -------
     found : Optimum of (n, m) ndarray
         The table: its columns are in the cone and its rows sum to one, to rounding; unbiased reports deviate by a
-        billionth of the range at most. The bound holds for every table on these outputs. `solver` says whose it is.
+        billionth of the range at most. The bound holds for every table on these outputs. `solver` names the solver.
 
     Raises
     ------

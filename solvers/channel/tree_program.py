@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -62,7 +62,9 @@ class Point(NamedTuple):
 
 
 def _length(at: Array, by: Array) -> float:
-    return float(np.divide(at, -by, out=np.ones_like(at), where=by < 0).min(initial=1.0))
+    with np.errstate(over="ignore"):
+        fastest = float((by / at).min(initial=0.0))
+    return min(-1 / fastest, 1.0) if fastest < 0 else 1.0
 
 
 class Missing(NamedTuple):
@@ -79,6 +81,8 @@ class TreeProgram:
     """A program whose cone is a tree, in which every value has a node of its own."""
 
     program: ChannelProgram
+    kept_back: ClassVar[float] = 0.005
+    """Share of the way to the nearest boundary that a step does not go."""
 
     @staticmethod
     def takes(program: ChannelProgram) -> bool:

@@ -36,12 +36,12 @@ class Cone:
     closed : (n, n) ndarray
         D: P(y | i) <= e^D_ij P(y | j) for every output y, closed by shortest paths; inf where nothing is promised.
     places : (n,) ndarray of int
-        The node of each value; values that must be alike share one, and nodes of no value stand between values.
+        The node of each value; values that must be alike share one, and nodes without a value lie between values.
     nodes : int
     below, above, logs : (r,) ndarray
         The rows: s_below <= e^logs s_above between nodes. They imply `closed`.
     tree : Tree, optional
-        If these rows are the edges of a tree.
+        Whether these rows are the edges of a tree.
 
     Example
     -------

@@ -46,7 +46,8 @@ def nearest_values(cone: Cone) -> tuple[Indices, Array]:
 
 
 def flow_prices(cone: Cone, costs: Array, weights: Array, multipliers: Array) -> Array:
-    """Return for each of m costs a price that no column of the cone undercuts, from multipliers on its rows.
+    """Return, for each of m costs, a lower bound on the price of every column of the cone, from multipliers on its
+    rows.
 
     Parameters
     ----------
@@ -55,8 +56,7 @@ def flow_prices(cone: Cone, costs: Array, weights: Array, multipliers: Array) ->
     weights : (n,) ndarray
         All positive.
     multipliers : (r, m) ndarray
-        On the cone's rows; any numbers are right, negative ones count as zero. The better they are, the higher is the
-        price that they prove.
+        On the cone's rows; any numbers are valid, and negative ones count as zero. Better ones prove a higher price.
 
     Returns
     -------

@@ -50,7 +50,7 @@ def line(values: ArrayLike, epsilon: float) -> Cone:
     Parameters
     ----------
     values : (n,) ndarray
-        In increasing order; those that stand twice must have the same row.
+        In increasing order; repeated values must have the same row.
     epsilon : float
         Per unit of the values.
 
@@ -94,7 +94,7 @@ def circle(values: ArrayLike, period: float, epsilon: float) -> Cone:
     ----------
     values : (n,) ndarray
     period : float
-        After which values are the same again.
+        Period after which values repeat.
     epsilon : float
         Per unit of the values.
 
@@ -127,8 +127,8 @@ def circle(values: ArrayLike, period: float, epsilon: float) -> Cone:
 def value_budgets(epsilons: ArrayLike, rule: Literal["average", "min"] = "average") -> Cone:
     """Return the cone of privacy by value: for two values the average of their epsilons, or the smaller one.
 
-    By averages it is a star with edges of epsilon / 2. By the smaller one no tree says it, and paths by way of the
-    value with the smallest epsilon are shorter than some pairs: never more than twice that is promised.
+    With averages it is a star with edges of epsilon / 2. With the smaller one it is no tree, and paths through the
+    value with the smallest epsilon shorten some pairs to at most twice that epsilon.
 
     Parameters
     ----------
@@ -142,8 +142,7 @@ def value_budgets(epsilons: ArrayLike, rule: Literal["average", "min"] = "averag
 
     Raises
     ------
-    InputError
-        A number is out of range, or a rule that is none of these.
+    InputError A number is out of range, or an unknown rule.
 
     Example
     -------
@@ -162,14 +161,15 @@ def value_budgets(epsilons: ArrayLike, rule: Literal["average", "min"] = "averag
 
 
 def blocks(labels: ArrayLike, within: float, across: float) -> Cone:
-    """Return the cone of privacy by blocks: log-ratios `within` a block, and `across` two of them. A star of stars.
+    """Return the cone of privacy by blocks: log-ratios of at most `within` in a block, and `across` between blocks. A
+    star of stars.
 
     Parameters
     ----------
     labels : (n,) array_like
         The block of each value.
     within, across : float
-        Where `across` is the smaller one, paths by way of another block may be the shorter ones.
+        If `across` is smaller, paths through another block may be shorter.
 
     Returns
     -------
@@ -203,15 +203,15 @@ def blocks(labels: ArrayLike, within: float, across: float) -> Cone:
 
 
 def sensitive(flags: ArrayLike, epsilon: float) -> Cone:
-    """Return the cone of one-sided privacy: what a sensitive value reports, every value reports almost as often.
+    """Return the cone of one-sided privacy: every value gives each report of a sensitive value almost as often.
 
-    The others may be revealed: of two values i and j there is a log-ratio of epsilon where i is sensitive, and none
-    where it is not. A star, of whose edges those to values that are not sensitive have one direction.
+    Other values may be revealed: the log-ratio of values i and j is limited to epsilon only if i is sensitive. The cone
+    is a star, whose edges to values that are not sensitive have one direction.
 
     Parameters
     ----------
     flags : (n,) ndarray of bool
-        Whether each value is sensitive; some are, and some are not.
+        Whether each value is sensitive; some must be, and some not.
     epsilon : float
 
     Returns
@@ -220,8 +220,7 @@ def sensitive(flags: ArrayLike, epsilon: float) -> Cone:
 
     Raises
     ------
-    InputError
-        A subset that is nothing or everything, a number out of range.
+    InputError A subset that is empty or everything, a number out of range.
 
     Source: Doudalis, Kotsogiannis, Haney, Machanavajjhala and Mehrotra (2020), "One-sided differential privacy".
 
@@ -241,13 +240,13 @@ def sensitive(flags: ArrayLike, epsilon: float) -> Cone:
 
 
 def ratios(matrix: ArrayLike) -> Cone:
-    """Return the cone of any log-ratios: of points and their distances, of a graph's paths, of whatever a matrix says.
+    """Return the cone of any log-ratios: of points and their distances, of a graph's paths, or of any matrix.
 
     Parameters
     ----------
     matrix : (n, n) ndarray
-        Log-ratios: P(y | i) <= e^matrix_ij P(y | j); inf where nothing is promised. It need not be symmetric, nor
-        closed: `closed` of the cone is what it promises in the end.
+        Log-ratios: P(y | i) <= e^matrix_ij P(y | j); inf where nothing is promised. It need not be symmetric or closed:
+        `closed` of the cone holds the final promise.
 
     Returns
     -------

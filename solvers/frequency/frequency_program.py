@@ -202,9 +202,9 @@ def certified_frequency_bound(
 ) -> float:
     """Return a lower bound on the error of every private table, whatever the certificate's numbers.
 
-    Where (*) is violated by at most t (pi . s)^2, lambda + t pi obeys it; and among a H, a^2 lambda the best a
-    gives (tr H)^2 / sum(lambda). Nor is the error ever below 1 - |pi|^2, that of the values themselves
-    (sum_x C_xx pi_x - pi^T C pi with an importance).
+    Where (*) is violated by at most t (pi . s)^2, lambda + t pi obeys it; and the best scale a of (a H, a^2 lambda)
+    gives (tr H)^2 / sum(lambda). Nor is the error ever below 1 - |pi|^2, that of the values themselves (sum_x C_xx pi_x
+    - pi^T C pi with an importance).
 
     Parameters
     ----------
@@ -219,8 +219,8 @@ def certified_frequency_bound(
     -------
     float
         Expected squared error per report; no epsilon-LDP table with an unbiased linear estimator has less. Costs
-        O(2^K K^2) up to 18 categories, beyond O(K^3 + C K^2). Where few weights differ the averages of root and
-        multipliers are priced by counts too (`classes`), and the better of the two bounds is returned.
+        O(2^K K^2) up to 18 categories, beyond O(K^3 + C K^2). If few weights differ, the averages of root and
+        multipliers are also priced by counts (`classes`), and the better bound is returned.
 
     Raises
     ------

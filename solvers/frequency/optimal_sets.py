@@ -71,10 +71,8 @@ def solve_frequency(
 
     Raises
     ------
-    InputError
-        Not a prior, a ratio, a tolerance or a number of columns.
-    SolverError
-        Rounding defeats the interior point.
+    InputError The prior, ratio, tolerance or number of columns is not usable. SolverError
+        Rounding stops the interior point.
 
     Source: extreme columns: Kairouz, Oh and Viswanath (2016), "Extremal mechanisms for local differential privacy",
     theorem 2; for uniform priors Ye and Barg (2018), "Optimal schemes for discrete distribution estimation under

@@ -85,7 +85,7 @@ def solve_interval_fisher(
     tolerance: float = 1e-6,
     progress: Callable[[Progress], None] | None = None,
 ) -> Optimum[Array]:
-    """Derive the table of interval patterns whose reports tell most of the knots' distribution, with its certificate.
+    """Derive the table of interval patterns with the least error for the knots' distribution, with its certificate.
 
     Parameters
     ----------
@@ -104,15 +104,15 @@ def solve_interval_fisher(
     -------
     found : Optimum of (n, m) ndarray
         Probabilities: rows sum to one to rounding, each column takes two values, in the ratio E. Its value is their
-        tr(C M^-1) - p^T C p; its bound, the `certified_interval_error` of its multipliers H (`root`) and lambda, what
-        no table whose columns have one peak is below.
+        tr(C M^-1) - p^T C p; its bound, the `certified_interval_error` of its multipliers H (`root`) and lambda, is
+        below that of every table whose columns have one peak.
 
     Raises
     ------
     InputError
         Not a prior, a ratio, an importance or a tolerance.
     SolverError
-        Rounding defeats the interior point.
+        Rounding stops the interior point.
 
     Source: staircase patterns: Kairouz, Oh and Viswanath (2016), theorem 2; A-optimal design: Pukelsheim (1993).
 

@@ -81,7 +81,8 @@ def solve_information(
     -------
     found : Optimum of (n, m) ndarray
         Probabilities: rows sum to one to rounding, each column takes two values, in the ratio E. Its value is their
-        information in nats; its bound, the `certified_information_bound` of its multipliers, what no table has more of.
+        information in nats; its bound, the `certified_information_bound` of its multipliers, is above that of every
+        table.
 
     Raises
     ------

@@ -159,8 +159,7 @@ class Departures:
 
         Raises
         ------
-        SolverError
-            Numbers were lost.
+        SolverError Precision was lost.
         """
         self._enter(information)
         for _ in range(MOST_STEPS):

@@ -66,8 +66,7 @@ def solve_lengths(
 
     Raises
     ------
-    SolverError
-        Numbers were lost.
+    SolverError Precision was lost.
 
     Source: the problem: Armstrong and Kolesar (2018); patterns: Kairouz, Oh and Viswanath (2016); the rest is derived
     here.

@@ -70,8 +70,8 @@ class LevelsProgram:
     Raises
     ------
     InputError
-        A shape does not fit, a number is out of range, there are too many levels and knots for the memory that a step
-        takes, or the outputs do not reach far enough.
+        A shape does not fit, a number is out of range, there are too many levels and knots for a step's memory, or the
+        outputs do not reach far enough.
 
     Example
     -------

@@ -57,7 +57,7 @@ def solve_levels_freely(
     Returns
     -------
     program : LevelsProgram
-        Of the outputs chosen, which the certificate is for.
+        Program of the chosen outputs, for which the certificate holds.
     found : Optimum of (t, n, m) ndarray
         As of `solve_levels`.
 

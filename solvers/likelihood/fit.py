@@ -109,14 +109,14 @@ def fit_mixture(
     start : (K,) array_like, optional
         Non-negative weights to start from; EM and SQUAREM keep its zeros. Default: even weights.
     method : {"auto", "em", "squarem", "interior-point", "projected-gradient"}
-        "auto" is the interior point up to 4096 components, else SQUAREM. An interior point step costs R K^2
-        operations and some ten to twenty steps do; an EM step costs R K, and thousands may not. A projected gradient
-        step costs as much as EM's, and where components are far apart, as categories are, a hundred do.
+        "auto" is the interior point up to 4096 components, else SQUAREM. The interior point takes ten to twenty steps
+        of R K^2 operations each. An EM step costs R K, and thousands may not suffice. A projected gradient step costs
+        the same, and a hundred suffice where components are far apart, as with categories.
     certificate : float, optional
         Stop when no weights can gain more than this per observation. Default: 1e-8, or never with `loglik_change`.
     loglik_change : float, optional
-        Stop when a step changes the log-likelihood by less than this, in nats: the rule of most papers, which says
-        nothing about what is still to be gained.
+        Stop when a step changes the log-likelihood by less than this, in nats. This is most papers' rule; it does not
+        bound the remaining gain.
     max_iterations : int, optional
         Limit on the steps taken. Default: 200 for the interior point, 100,000 for EM, 30,000 for SQUAREM, 3,000 for the
         projected gradient.

@@ -22,10 +22,11 @@ LEAST = 1e-9
 
 
 def least_variance(periods: int, changes: int, epsilon: float) -> float:
-    """Return what the average variance times n over the periods is at least, for some population of signs.
+    """Return a lower bound on the average variance over the periods, times n, for some population of signs.
 
-    For every epsilon-LDP report of a history, interactive or not, and every unbiased estimate that averages what users'
-    reports say: Phi_k(T) / sinh^2(epsilon / 2) - 1, about the means of these very users; 0 where that is negative.
+    It is Phi_k(T) / sinh^2(epsilon / 2) - 1, or 0 if that is negative, for the means of these very users. It holds for
+    every epsilon-LDP report of a history, interactive or not, and every unbiased average of numbers from users'
+    reports.
 
     Parameters
     ----------
@@ -50,15 +51,15 @@ def least_variance(periods: int, changes: int, epsilon: float) -> float:
 
 @lru_cache(maxsize=64)
 def phi(periods: int, changes: int) -> float:
-    """Return Phi_k(T), or for 2 <= k < T - 1 a number that it is not below.
+    """Return Phi_k(T), or for 2 <= k < T - 1 a lower bound on it.
 
     Phi_k is the largest (tr S^(1/2))^2 / T of second moments S = E x x' of histories x of signs with at most k changes,
-    a concave program in their law. Every law gives a number that the largest is not below, and so a valid bound. It is
-    1 without changes, T for any, and of one change
+    a concave program in their law. Every law gives a lower bound on the largest, and so a valid bound. It is 1 without
+    changes, T for any, and of one change
 
         T^-2 (sum_m 1 / sin((2 m + 1) pi / (2 T)))^2.
 
-    Between, laws with k or k - 1 changes at random places of a circle of T are mixed, and improved by conditional
+    Otherwise it mixes laws with k or k - 1 changes at random places of a circle of T, and improves them by conditional
     gradients over histories that a search finds.
 
     Parameters

@@ -23,7 +23,7 @@ LEAST_SHARE = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class RowDesign:
-    """Rows, what share of the users reports each, and what that costs.
+    """Rows, the share of users for each, and their variance.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class RowDesign:
     shares : (m,) ndarray of float
         Positive, of sum one.
     variances : (m,) ndarray of float
-        Of one report of each row about its value, and of that value between users.
+        Variance of one report of each row about its value, and of that value between users.
     information : (T, T) ndarray of float
         M = sum_a q_a a a' / v_a.
     value : float
@@ -78,8 +78,8 @@ def best_rows(
 
     A report of row a, scaled to a reach of one, varies by v_a = V_a + a' S a; least squares has the variance
     tr(W'W M^-1) / n with M = sum_a q_a a a' / v_a. By the equivalence theorem of Kiefer and Wolfowitz shares q are best
-    exactly if no a has a' M^-1 W'W M^-1 a / v_a above that trace; the largest says what is left, and
-    trace^2 / largest is a bound.
+    exactly if no a has a' M^-1 W'W M^-1 a / v_a above that trace. With the largest of these, trace^2 / largest is a
+    lower bound.
 
     Parameters
     ----------

@@ -44,8 +44,7 @@ def solve_minimax(
 ) -> Optimum[Rows]:
     """Derive the unbiased mechanism of least (1 - w) sum_i p_i V_i + w max_i V_i, outputs free, with its certificate.
 
-    Where rounding spoils the path the two-output mechanism is returned instead if it is better, with the
-    same certificate.
+    If rounding spoils the path and the two-output mechanism is better, that one is returned, with the same certificate.
 
     Parameters
     ----------
@@ -66,8 +65,8 @@ def solve_minimax(
     -------
     best : Optimum of Rows
         At most 3n outputs unless rounding stopped the clean-up. Its value is (1 - w) expected + w largest variance on
-        the knots; its bound holds for every unbiased mechanism. Of its multipliers rho sums to w: rho / w is at w = 1
-        the least favourable prior, under which the best expected variance is the minimax.
+        the knots; its bound holds for every unbiased mechanism. Its multipliers rho sum to w. At w = 1 they are the
+        least favourable prior, under which the best expected variance is the minimax.
 
     Raises
     ------

@@ -56,8 +56,8 @@ def solve_robust(
 ) -> Optimum[Rows]:
     """Derive the unbiased mechanism of least guarantee over the program's priors, outputs free, with its certificate.
 
-    Where rounding spoils the interior point the two-output mechanism is returned instead if it is better, with the
-    same certificate.
+    If rounding spoils the interior point and the two-output mechanism is better, that one is returned, with the same
+    certificate.
 
     Parameters
     ----------

@@ -128,7 +128,7 @@ class BoxSet(PriorSet):
 
 @dataclass(frozen=True, eq=False)
 class MovedSet(PriorSet):
-    """Priors of which no more than a share differs from the given one: (1/2) sum |q_i - p_i| <= radius.
+    """Priors that differ from the given one by at most a share of the mass: (1/2) sum |q_i - p_i| <= radius.
 
     Parameters
     ----------

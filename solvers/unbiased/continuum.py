@@ -62,13 +62,13 @@ class ContinuumBound:
     Attributes
     ----------
     lower_bound : float
-        Squared units of the program's scale; never below 0, which no multipliers at all prove.
+        Squared units of the program's scale; never below 0, a bound that needs no multipliers.
     knot_bound : float
-        What the same multipliers prove of mechanisms on the knots, rounding to them included.
+        The bound that the same multipliers prove for mechanisms on the knots, rounding to them included.
     interpolation : float
-        sum_k n'_k R_k: what the bound gives up between knots.
+        sum_k n'_k R_k: the loss of the bound between knots.
     atoms : int
-        Knots that keep some of their multipliers to themselves.
+        Knots that keep part of their multipliers.
 
     Example
     -------
@@ -89,7 +89,7 @@ class ContinuumBound:
 
 
 def continuum_bound(program: UnbiasedProgram, lam: Array, nu: Array, rounding: Array) -> ContinuumBound:
-    """Bound the expected variance of every unbiased mechanism on [-1, 1], whatever it does between the knots.
+    """Bound the expected variance of every unbiased mechanism on [-1, 1], even between the knots.
 
     Valid for any multipliers and for every distribution with these weights and this rounding; see the module's text
     for the proof. Each of `MARGINS` costs one to three pricings of at most 2n terms, O(n^2) operations and memory.
@@ -101,7 +101,7 @@ def continuum_bound(program: UnbiasedProgram, lam: Array, nu: Array, rounding: A
     lam, nu : (n,) ndarray
         Multipliers of normalisation and unbiasedness, such as those of `solve_unbiased`.
     rounding : (n-1,) ndarray
-        R_k: per interval the mean over the values of (x - x_k)(x_{k+1} - x), zero for values elsewhere.
+        R_k: mean over all values of (x - x_k)(x_{k+1} - x) within interval k, zero for values elsewhere.
 
     Returns
     -------

@@ -56,8 +56,8 @@ def solve_unbiased(
 ) -> Optimum[Rows]:
     """Derive the unbiased mechanism of least expected variance, outputs free, with its certificate.
 
-    Where rounding spoils the interior point (epsilon below about 0.01, where the optimum tends to two outputs)
-    the two-output mechanism is returned instead if it is better, with the same certificate.
+    If rounding spoils the interior point (epsilon below about 0.01, where the optimum tends to two outputs) and the
+    two-output mechanism is better, that one is returned, with the same certificate.
 
     Parameters
     ----------

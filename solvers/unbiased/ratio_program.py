@@ -100,8 +100,8 @@ def solve_with_highs(
     Returns
     -------
     solution : Optimum of (n, m) ndarray
-        P as the solver left it: feasible to its tolerance, not exactly, so that the value, sum_i p_i sum_y (y - x_i)^2
-        P[i, y], may be a hair below the bound. That holds on these outputs and is proved from the multipliers of the
+        P as the solver returned it, feasible to its tolerance only, so the value, sum_i p_i sum_y (y - x_i)^2 P[i, y],
+        may lie slightly below the bound. The bound holds on these outputs and is proved from the multipliers of the
         rows sum_y P[i, y] = 1 and sum_y (y - x_i) P[i, y] = 0; all in the units of the knots.
 
     Raises

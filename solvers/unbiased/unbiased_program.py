@@ -36,7 +36,7 @@ ROUNDING = 1e-9
 
 
 class Rows(NamedTuple):
-    """What a program of free outputs asks for: the outputs, and a row of probabilities for each knot.
+    """Solution of a program of free outputs: the outputs, and a row of probabilities for each knot.
 
     Attributes
     ----------

@@ -1,10 +1,10 @@
-"""The npm package of the browser client has what its own files name."""
+"""The npm package has what its own files name."""
 
 import json
 import re
 from pathlib import Path
 
-FOLDER = Path(__file__).parents[2] / "examples" / "browser-client"
+FOLDER = Path(__file__).parents[2] / "clients" / "javascript"
 PACKAGE = json.loads((FOLDER / "package.json").read_text("utf-8"))
 
 

@@ -1,5 +1,6 @@
 """The state of the Python client, on disk: what no vector shows."""
 
+import json
 import stat
 
 import pytest
@@ -37,6 +38,27 @@ def test_a_state_that_was_altered_is_refused_and_no_value_is_shown(panel, tmp_pa
     with pytest.raises(ValueError, match="one of the 2 categories") as refused:
         panel.report("ann", 1, "mauve", state, mark)
     assert "mauve" not in str(refused.value)
-    state.write("{}, ")
-    with pytest.raises(ValueError, match="as they were left"):
-        panel.report("ann", 1, "yes", state, mark)
+    panel.report("ann", 1, "yes", state, mark)
+    whole = json.loads((tmp_path / "state").read_text("utf-8"))
+    changes = (
+        {"lost": -1},
+        {"turns": {}},
+        {"reports": []},
+        {"offset": 1.0},
+        {"last": 3},
+        {"draws": {"x": "1"}},
+        {"more": 1},
+    )
+    for altered in ["{}, ", *(json.dumps(whole | change) for change in changes)]:
+        state.write(altered)
+        with pytest.raises(ValueError, match="as they were left"):
+            panel.report("ann", 1, "yes", state, mark)
+
+
+def test_a_file_left_beside_the_state_lends_it_no_readers(tmp_path):
+    left = tmp_path / "state.new"
+    left.write_text("left by a crash, or laid by another")
+    left.chmod(0o644)
+    FilePlace(tmp_path / "state").write("whole")
+    assert stat.S_IMODE((tmp_path / "state").stat().st_mode) == 0o600
+    assert not left.exists()

@@ -69,11 +69,17 @@ def reasons(privacy: str, objective: str, values: str, outputs: str) -> list[str
     if outputs == "few":
         said += [] if asked.takes_most else ["AtMost is for Variance"]
         said += [] if own and privacy in TREES and values == "numbers" else ["few outputs are placed for unbiased"]
-    if outputs == "free" and not (own and privacy in TREES):
-        said += ["needs the reports that there may be"] * (own or objective in ("absolute", "zero-one", "custom"))
+    if outputs == "free":
+        said += ["needs the reports that there may be"] * (objective in ("absolute", "zero-one", "custom"))
     if values == "labels" and outputs == "free" and objective == "squared":
         said.append("needs the reports that there may be|only numbers")
     return said
+
+
+def may_stay_open(row: tuple[str, str, str, str]) -> bool:
+    """Whether outputs are found on the line without a tree: the proof may then end at a gap of some 1e-5."""
+    privacy, objective, _, outputs = row
+    return outputs == "free" and objective in (*VARIANCES, "squared") and privacy not in TREES
 
 
 def made_of(privacy: str, objective: str, values: str, outputs: str, *, general: bool) -> Design:
@@ -107,12 +113,16 @@ def test_what_does_not_go_together_is_refused_and_the_pieces_are_named(row: tupl
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "row",
-    [pytest.param(row, marks=pytest.mark.nightly if row[3] == "few" else (), id="-".join(row)) for row in WORKING],
+    [
+        pytest.param(row, marks=pytest.mark.nightly if row[3] == "few" or may_stay_open(row) else (), id="-".join(row))
+        for row in WORKING
+    ],
 )
 def test_what_works_is_private_and_agrees_with_the_general_solver(row: tuple[str, str, str, str]) -> None:
     """A value and a bound of one solver are on either side of the other's, but for few outputs, whose value is open.
 
-    Few outputs take some ten seconds each; by day `objectives/test_at_most.py` has their promise and bound.
+    Few outputs take some ten seconds each; by day `objectives/test_at_most.py` has their promise and bound. Free ones
+    without a tree take a second or two; by day `solvers/channel/test_free_outputs.py` has a case.
     """
     made = made_of(*row, general=False)
     assert made.certificate.check().bound == made.bound <= made.value
@@ -126,4 +136,7 @@ def test_what_works_is_private_and_agrees_with_the_general_solver(row: tuple[str
         return
     other = made_of(*row, general=True)
     assert max(made.bound, other.bound) <= min(made.value, other.value)
-    assert row[3] == "few" or made.status == other.status == "optimal"
+    if may_stay_open(row):
+        assert max(made.gap, other.gap) < 1e-4
+    elif row[3] != "few":
+        assert made.status == other.status == "optimal"

@@ -36,6 +36,7 @@ from optldp.estimators import (
 )
 from optldp.estimators.differences import (
     estimate_difference,
+    estimate_group_differences,
     estimate_group_quantiles,
     estimate_groups,
     estimate_quantile_differences,
@@ -163,6 +164,7 @@ def answers() -> dict[str, Any]:
         "scatter": ScatterEstimate(0.5, 0.1, 5, "ems"),
         "queries": QueriesEstimate(np.array([0.25, 0.5]), np.array([0.1, 0.2]), 100),
         "groups": estimate_groups(tally_groups(table, grouped, by="region")),
+        "differences of groups": estimate_group_differences(*[tally_groups(table, grouped, by="region")] * 2),
         "quantiles of groups": estimate_group_quantiles(tally_groups(table, grouped, by="region"), shares=[0.5]),
         "a difference of quantiles": estimate_quantile_differences(counts, counts, shares=[0.5]),
         "a weighted mean": estimate_weighted(tally_groups(table, {"report": grouped["report"]}).tallies[0]),

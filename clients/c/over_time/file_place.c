@@ -29,9 +29,11 @@ static int read_file(void *context, char **text, size_t *size) {
     return -1;
 }
 
-/* Writes all of a text to a new file, on disk when this returns. */
+/* Writes all of a text to a new file, on disk when this returns; one that a crash left, or that is another's, gives way. */
 static int write_new(const char *path, const char *text, size_t size) {
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600), failed;
+    int file, failed;
+    if (unlink(path) != 0 && errno != ENOENT) return -1;
+    file = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
     if (file < 0) return -1;
     while (size > 0) {
         ssize_t many = write(file, text, size);

@@ -67,6 +67,14 @@ static int take_turns(arena *memory, const json *list, kept *to) {
     return to->turns != NULL;
 }
 
+/* Of + and -, or nothing; a state of before there were any has none. */
+static int take_signs(const json *value, char signs[MOST_SIGNS + 2]) {
+    if (value == NULL || value->type == JSON_NULL) return 1;
+    if (value->type != JSON_TEXT || value->size > MOST_SIGNS + 1 || strspn(value->text, "+-") != value->size) return 0;
+    memcpy(signs, value->text, value->size + 1);
+    return 1;
+}
+
 static int parse_state(const json *document, const char *owner, kept *to) {
     return json_is(json_member(document, "format"), STATE) && json_is(json_member(document, "owner"), owner) &&
            take_count(json_member(document, "number"), &to->number) &&
@@ -74,6 +82,7 @@ static int parse_state(const json *document, const char *owner, kept *to) {
            take_count(json_member(document, "lost"), &to->lost) &&
            take_count_or_none(json_member(document, "offset"), &to->offset) &&
            take_count_or_none(json_member(document, "last"), &to->last) &&
+           take_signs(json_member(document, "signs"), to->signs) &&
            take_turns(&to->memory, json_member(document, "turns"), to) &&
            take_texts(&to->memory, json_member(document, "reports"), &to->reports) &&
            take_texts(&to->memory, json_member(document, "draws"), &to->draws);
@@ -179,7 +188,9 @@ optldp_status kept_write(const kept *from, const char *owner, const optldp_place
     put_number(&made, ", \"last\": ", from->last);
     put(&made, from->has_turns ? ", \"turns\": [" : ", \"turns\": null");
     for (size_t i = 0; i < from->turns_many; i++) put_number(&made, i > 0 ? ", " : "", from->turns[i]);
-    put_texts(&made, from->has_turns ? "], \"reports\": {" : ", \"reports\": {", &from->reports);
+    put(&made, from->has_turns ? "], \"signs\": \"" : ", \"signs\": \"");
+    put(&made, from->signs);
+    put_texts(&made, "\", \"reports\": {", &from->reports);
     put_texts(&made, ", \"draws\": {", &from->draws);
     put(&made, "}");
     return write_text(&made, state);

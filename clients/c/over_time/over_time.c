@@ -1,4 +1,4 @@
-/* Reports of a user over time, by a panel or by draws that are remembered, with a state that draws nothing twice:
+/* Reports of a user over time, with a state that draws nothing twice: by a panel, by draws that are remembered, or of a whole life:
    docs/bundle-format.md has the ways, docs/asking-again.md what a state and its mark are for. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -61,13 +61,21 @@ static uint64_t place_of(uint64_t word, uint64_t many) {
     return ((word >> 32) * many + ((word & 0xffffffff) * many >> 32)) >> 32;
 }
 
-static uint32_t picked(const int64_t *shares, uint32_t many, uint64_t word) {
+static size_t picked(const int64_t *shares, size_t many, uint64_t word) {
     uint64_t total = 0, end = 0, chosen;
-    uint32_t place = 0;
-    for (uint32_t i = 0; i < many; i++) total += (uint64_t)shares[i];
+    size_t place = 0;
+    for (size_t i = 0; i < many; i++) total += (uint64_t)shares[i];
     chosen = place_of(word, total);
     while ((end += (uint64_t)shares[place]) <= chosen) place++;
     return place;
+}
+
+/* The place of a user of a whole life, by the name. */
+static size_t part_of(const optldp_way *way, const char *name, size_t size) {
+    turn_words from = {way->salt, name, size};
+    uint64_t word = 0;
+    turn_word(&from, 0, &word); /* of a salt: none fails */
+    return picked(way->shares, way->places, word);
 }
 
 /* Notes the turns by words at their places from 1 on. */
@@ -75,7 +83,7 @@ static optldp_status note_turns(const optldp_way *way, const turn_words *from, c
     uint64_t word;
     if (way->shares != NULL) {
         if (turn_word(from, 0, &word) != 0) return OPTLDP_NO_RANDOMNESS;
-        at[1 + picked(way->shares, way->periods, word)] = 1;
+        at[1 + picked(way->shares, way->places, word)] = 1;
         return OPTLDP_OK;
     }
     for (uint32_t i = 0; i < way->most; i++) {
@@ -97,13 +105,14 @@ static optldp_status keep_turns(const optldp_way *way, const char *at, kept *sta
     return OPTLDP_OK;
 }
 
-static optldp_status find_turn(const optldp_way *way, const char *name, size_t size, uint32_t period, kept *state, int *is) {
+static optldp_status find_turn(const optldp_way *way, const char *name, size_t size, size_t place, uint32_t period, kept *state,
+                               int *is) {
     turn_words from = {way->has_salt ? way->salt : NULL, name, size};
     uint64_t turn = (period - 1) % way->span + 1;
     optldp_status status = OPTLDP_OK;
     char *at;
-    *is = way->remembers;
-    if (way->remembers) return OPTLDP_OK;
+    *is = way->remembers || (way->life != NO_LIFE && life_turn(way, place, period));
+    if (way->remembers || way->life != NO_LIFE) return OPTLDP_OK;
     if (!way->has_salt && (state->has_turns || state->lost > 0)) { /* a lost state may have had others */
         state->has_turns = 1;
         for (size_t i = 0; i < state->turns_many; i++) *is = *is || state->turns[i] == turn;
@@ -119,12 +128,13 @@ static optldp_status find_turn(const optldp_way *way, const char *name, size_t s
 }
 
 /* Draws a report, or finds one that is remembered, into `report`; "" where nothing may be drawn. */
-static optldp_status draw(const optldp_way *way, const optldp_value *value, kept *state, char *report) {
+static optldp_status draw(const optldp_way *way, size_t part, const optldp_value *value, kept *state, char *report) {
     const optldp_mechanism *mechanism = way->mechanism;
     const char *text;
     optldp_value at = *value;
     optldp_status status;
     uint64_t place;
+    if (way->life != NO_LIFE) return life_draw(way, part, value, state, report);
     if (!way->remembers) return optldp_line(mechanism, value, report);
     if (!optldp_takes(mechanism, value)) return OPTLDP_NOT_IN_DOMAIN;
     if (state->offset == NONE) {
@@ -158,6 +168,7 @@ static optldp_status report_of(const optldp_way *way, const char *name, size_t s
                                kept *state, char *report) {
     char owner[65];
     const char *sent;
+    size_t part = way->life != NO_LIFE ? part_of(way, name, size) : 0;
     int marked, is;
     optldp_status status;
     name_owner(way, name, size, owner);
@@ -167,10 +178,11 @@ static optldp_status report_of(const optldp_way *way, const char *name, size_t s
         if (further) state->lost = period;
         if ((status = kept_write_mark(state, mark)) != OPTLDP_OK) return status;
     }
-    if ((status = find_turn(way, name, size, period, state, &is)) != OPTLDP_OK) return status;
+    if ((status = find_turn(way, name, size, part, period, state, &is)) != OPTLDP_OK) return status;
+    if (way->life != NO_LIFE && (status = life_note(way, part, period, value, state)) != OPTLDP_OK) return status;
     sent = kept_find(&state->reports, period);
     if (is && sent == NULL && period >= state->latest && period > state->lost) {
-        if ((status = draw(way, value, state, report)) != OPTLDP_OK) return status;
+        if ((status = draw(way, part, value, state, report)) != OPTLDP_OK) return status;
         if (*report != '\0' && kept_add(state, &state->reports, period, report) != 0) return OPTLDP_NO_MEMORY;
     }
     if (period > state->latest) state->latest = period;
@@ -184,7 +196,7 @@ static optldp_status report_of(const optldp_way *way, const char *name, size_t s
 
 optldp_status optldp_way_report(const optldp_way *way, const char *user, uint32_t period, const optldp_value *value,
                                 const optldp_place *state, const optldp_place *mark, char *report) {
-    kept made = {{NULL}, 0, 0, 0, 0, NULL, 0, NONE, NONE, {NULL, 0}, {NULL, 0}};
+    kept made = {.offset = NONE, .last = NONE};
     size_t size;
     optldp_status status;
     char *name = user == NULL ? NULL : normal_name(user, &size);

@@ -65,22 +65,28 @@ static void answer_life(const optldp_way *way, const char *user, const json *ste
     char *report = malloc(optldp_way_report_size(way));
     for (size_t i = 0; report != NULL && i < steps->size; i++) {
         const json *step = &steps->element[i], *value = json_member(step, "value"), *crash = json_member(step, "crash");
+        const json *other = json_member(step, "document"), *asks = json_member(step, "user");
         const optldp_value given = {.number = value->number, .name = value->text};
         const char *said = "{\"crashed\": true}";
+        optldp_way *asked = NULL; /* another than the state's */
         befall(json_member(step, "first"), &state, &copy);
         state.crashes = json_is(crash, "state");
         mark.crashes = json_is(crash, "mark");
         words = json_member(step, "words");
         used = 0;
         fputs(i == 0 ? "{\"answers\": [" : ", ", stdout);
-        switch (optldp_way_report(way, user, (uint32_t)json_member(step, "period")->integer, &given, &kept, &marked, report)) {
+        if (other != NULL && optldp_read_way(other->text, other->size, &asked) != NULL) break;
+        switch (optldp_way_report(asked == NULL ? way : asked, asks == NULL ? user : asks->text,
+                                  (uint32_t)json_member(step, "period")->integer, &given, &kept, &marked, report)) {
         case OPTLDP_OK:
             if (!json_is(crash, "report")) said = *report == '\0' ? "{\"sent\": null}" : NULL;
             break;
         case OPTLDP_NO_PLACE: break;
         case OPTLDP_NO_RANDOMNESS: said = "{\"stopped\": true}"; break;
-        default: said = "{\"refused\": true}";
+        case OPTLDP_NO_STATE: said = "{\"refused\": true}"; break;
+        default: said = "{\"skipped\": true}";
         }
+        optldp_free_way(asked);
         if (said != NULL) fputs(said, stdout);
         else printf("{\"sent\": \"%s\"}", report);
     }
@@ -97,6 +103,10 @@ typedef struct mechanism { /* one of the four */
     optldp_mechanism *combined;
     optldp_way *way;
 } mechanism;
+
+static int is_over_time(const json *kind) {
+    return json_is(kind, "panel") || json_is(kind, "memoised") || json_is(kind, "rows") || json_is(kind, "tree");
+}
 
 static int is_combined(const json *kind) {
     static const char *const KINDS[] = {"key-value-unary", "key-value-response", "attributes", "personalised",
@@ -115,7 +125,7 @@ static const char *read_one(const char *text, size_t size, mechanism *made) {
                  json_is(json_member(&document, "format"), "optldp-bundle/1") &&
                  !json_is(json_member(&document, "kind"), "floor");
     const json *kind = bundle ? json_member(&document, "kind") : NULL;
-    int way = json_is(kind, "panel") || json_is(kind, "memoised"), combined = is_combined(kind);
+    int way = is_over_time(kind), combined = is_combined(kind);
     arena_free(&memory);
     *made = (mechanism){NULL, NULL, NULL, NULL};
     if (way) return optldp_read_way(text, size, &made->way);

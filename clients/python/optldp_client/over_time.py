@@ -1,24 +1,25 @@
-"""Reports of a user over time, by a panel or by draws that are remembered, with a state that draws nothing twice.
+"""Reports of a user over time, with a state that draws nothing twice: by a panel, or by draws that are remembered.
 
 docs/bundle-format.md has the ways, docs/asking-again.md what a state and its mark are for. No message holds a value.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
+from itertools import accumulate
 from pathlib import Path
 from typing import Protocol
 
 from .category_drawing import Categories
 from .drawing import Table, random_words
+from .kept import Kept
 
-STATE = "optldp-periods/1"
 TAG = b"optldp-turn/1"
 LONGEST_NAME = 1024
 
@@ -48,54 +49,18 @@ class FilePlace:
     def write(self, text: str) -> None:
         """Replace the file."""
         beside = self.path.with_name(self.path.name + ".new")
-        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        beside.unlink(missing_ok=True)  # a file that stands there keeps its readers: made anew, it has its owner alone
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
         beside.replace(self.path)
-
-
-@dataclass
-class Kept:
-    """What a device keeps of one way and one user.
-
-    Attributes
-    ----------
-    number : int
-        How often it was written.
-    latest : int
-        The last period that was asked for.
-    lost : int
-        Until this period another copy may have sent reports that this one does not hold.
-    turns : list of int or None
-        Where the device drew them.
-    reports : dict of str to str or None
-        What was sent, by period.
-    draws : dict of str to str
-        Of values that are remembered: each one's report by its place, the offset of rounding and the last place.
-    """
-
-    format: str = STATE
-    number: int = 0
-    latest: int = 0
-    lost: int = 0
-    turns: list[int] | None = None
-    reports: dict[str, str | None] = field(default_factory=dict)
-    draws: dict[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, text: str | None, mark: str | None) -> Kept:
-        """Return what a text says, or nothing yet; what a copy that was further may have sent counts as spent."""
-        try:
-            kept = cls() if text is None else cls(**json.loads(text))
-            number, latest = (0, 0) if mark is None else (int(json.loads(mark)[name]) for name in ("number", "latest"))
-            if kept.format != STATE or min(kept.number, kept.latest, kept.lost) < 0:
-                raise ValueError
-        except (ValueError, TypeError, KeyError, RecursionError):
-            raise ValueError("the state and its mark must be as they were left, got others") from None
-        if number > kept.number:
-            kept.number, kept.latest, kept.lost = number, max(kept.latest, latest), max(kept.lost, latest)
-        return kept
+        if os.name == "posix":  # a new name outlives a crash, too
+            folder = os.open(self.path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
 
 
 Mechanism = Table | Categories
@@ -131,7 +96,7 @@ class Way(ABC):
         Raises
         ------
         ValueError
-            A user, a period or a value that is none, or a state that is not as it was left.
+            A user, a period or a value that is none, or a state of another way or user, or one that was altered.
         OSError
             The secure generator fails, or the state cannot be written; nothing was drawn.
         """
@@ -139,25 +104,30 @@ class Way(ABC):
         if type(period) is not int or not 1 <= period <= self.periods:
             raise ValueError(f"the period must be a whole number from 1 to {self.periods}, got another")
         before = mark.read()
-        kept = Kept.of(state.read(), before)
+        kept = Kept.of(_framed(self.checksum.encode(), name.encode()).hex(), state.read(), before)
         if before is None and kept.number:  # the mark was lost: another copy may have sent this period's report
             kept.lost = max(kept.lost, period)
         if before is None:
-            mark.write(json.dumps({"number": kept.number, "latest": kept.latest}))
+            mark.write(kept.mark())
         lacking = self.in_turn(kept, name, period) and str(period) not in kept.reports
-        if lacking and period >= kept.latest and period > kept.lost:
-            kept.reports[str(period)] = self.drawn(kept, value)
+        self.note(kept, name, period, value)
+        fresh = lacking and period >= kept.latest and period > kept.lost
+        if fresh and (drawn := self.drawn(kept, name, value)) is not None:
+            kept.reports[str(period)] = drawn
         kept.latest, kept.number = max(kept.latest, period), kept.number + 1
-        state.write(json.dumps(asdict(kept)))  # before the mark, and the mark before the report leaves
-        mark.write(json.dumps({"number": kept.number, "latest": kept.latest}))
+        state.write(kept.text())  # before the mark, and the mark before the report leaves
+        mark.write(kept.mark())
         return kept.reports.get(str(period))
 
     @abstractmethod
     def in_turn(self, kept: Kept, name: str, period: int) -> bool:
         """Whether a user is to report in a period."""
 
+    def note(self, kept: Kept, name: str, period: int, value: float | str) -> None:  # noqa: B027 -- most need nothing
+        """Keep what a later report needs of a period, in turn or not."""
+
     @abstractmethod
-    def drawn(self, kept: Kept, value: float | str) -> str | None:
+    def drawn(self, kept: Kept, name: str, value: float | str) -> str | None:
         """Return a report, drawn now unless it is remembered; None where nothing may be drawn."""
 
 
@@ -183,8 +153,8 @@ class Panel(Way):
         """Return the turns of a user by the name, which must be by names."""
         if self.salt is None:
             raise ValueError("periods of this panel are drawn by devices, got a name")
-        parts = (TAG, self.salt, user_name(name).encode())
-        return self._turns_by(lambda number: _hashed(*parts, number.to_bytes(8, "little")))
+        salt, user = self.salt, user_name(name)
+        return self._turns_by(lambda number: turn_word(salt, user, number))
 
     def in_turn(self, kept: Kept, name: str, period: int) -> bool:
         """Whether it is a turn, by names or as the device drew them first."""
@@ -193,17 +163,13 @@ class Panel(Way):
         turns = self.turns(name) if kept.turns is None else kept.turns
         return (period - 1) % (self.span or self.periods) + 1 in turns
 
-    def drawn(self, kept: Kept, value: float | str) -> str | None:
+    def drawn(self, kept: Kept, name: str, value: float | str) -> str | None:
         """Return a new report."""
-        return _text_of(self.mechanism, value)
+        return text_of(self.mechanism, value)
 
     def _turns_by(self, word: Callable[[int], int]) -> list[int]:
         if self.shares is not None:
-            place, end = word(0) * sum(self.shares) >> 64, 0
-            for period, share in enumerate(self.shares, 1):
-                end += share
-                if end > place:
-                    return [period]
+            return [1 + picked(self.shares, word(0))]
         chosen: set[int] = set()
         for number in range(self.reports):
             last = (self.span or self.periods) - self.reports + number + 1
@@ -227,17 +193,15 @@ class Memoised(Way):
         """Always."""
         return True
 
-    def drawn(self, kept: Kept, value: float | str) -> str | None:
+    def drawn(self, kept: Kept, name: str, value: float | str) -> str | None:
         """Return the report of the value's knot or category, drawn if it is new and there may be more."""
-        mine = dict(kept.draws) or {"offset": repr((random_words(1)[0] >> 11) * 2.0**-53)}
-        place, at = self._place(value, float(mine["offset"]))
-        drawn = len(mine.keys() - {"offset", "last"})
-        if str(place) not in mine and drawn < self.values and not kept.lost:
-            mine[str(place)] = _text_of(self.mechanism, at)
-        if str(place) in mine:
-            mine["last"] = str(place)
-        kept.draws = mine
-        return mine[mine["last"]] if "last" in mine else None
+        offset = random_share() if kept.offset is None else kept.offset
+        number, at = self._place(value, offset)
+        place = str(number)
+        if place not in kept.draws and len(kept.draws) < self.values and not kept.lost:
+            kept.draws[place] = text_of(self.mechanism, at)
+        kept.offset, kept.last = offset, number if place in kept.draws else kept.last
+        return None if kept.last is None else kept.draws[str(kept.last)]
 
     def _place(self, value: float | str, offset: float) -> tuple[int, float | str]:
         if isinstance(self.mechanism, Categories):
@@ -246,15 +210,31 @@ class Memoised(Way):
         return place, self.mechanism.knots[place]
 
 
-def _text_of(mechanism: Mechanism, value: float | str) -> str:
+def text_of(mechanism: Mechanism, value: float | str) -> str:
+    """Draw a report, as a file holds it."""
     if isinstance(mechanism, Categories):
         return mechanism.report(value)  # pyright: ignore[reportArgumentType] -- refuses what is no category
     return repr(mechanism.report(value) + 0.0)  # pyright: ignore[reportArgumentType] -- refuses what is no number
 
 
-def _hashed(*parts: bytes) -> int:
-    framed = b"".join(len(part).to_bytes(8, "little") + part for part in parts)
-    return int.from_bytes(sha256(framed).digest()[:8], "little")
+def _framed(*parts: bytes) -> bytes:
+    """Return the SHA-256 of parts, each with its length before it."""
+    return sha256(b"".join(len(part).to_bytes(8, "little") + part for part in parts)).digest()
+
+
+def turn_word(salt: bytes, name: str, number: int) -> int:
+    """Return a word of 64 bits of a user, by its number, as docs/bundle-format.md says."""
+    return int.from_bytes(_framed(TAG, salt, name.encode(), number.to_bytes(8, "little"))[:8], "little")
+
+
+def picked(shares: Sequence[int], word: int) -> int:
+    """Return the place, from 0, that a word of 64 bits picks by whole shares."""
+    return bisect_right(list(accumulate(shares)), word * sum(shares) >> 64)
+
+
+def random_share() -> float:
+    """Return a random number from 0 to 1, of 53 bits."""
+    return (random_words(1)[0] >> 11) * 2.0**-53
 
 
 def user_name(user: str) -> str:

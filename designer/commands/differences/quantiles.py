@@ -11,7 +11,13 @@ from ..output.output import number, readable, say, told_of_reports
 from .group_shares import in_clear
 
 if TYPE_CHECKING:
-    from ....estimators.differences import DifferencesOfQuantiles, GroupedTallies, GroupQuantiles, MatchedTallies
+    from ....estimators.differences import (
+        DifferencesOfQuantiles,
+        GroupDifferences,
+        GroupedTallies,
+        GroupQuantiles,
+        MatchedTallies,
+    )
 
 USELESS = "--top", "--target", "--weights", "--above"
 
@@ -26,7 +32,7 @@ def quantiles_by_group(tallies: GroupedTallies, asked: EstimateOptions) -> Found
     facts = {"by": found.by, "groups": len(found.groups), "users": sum(tally.n_users for tally in tallies.tallies)}
     say(in_clear(found.by))
     told = facts | told_of_reports(tallies.simulated, tallies.skipped)
-    made = _rows(found, asked, ("group", "quantile", "n", "value", "low", "high"), told, f"quantiles by {found.by}")
+    made = rows_of(found, asked, ("group", "quantile", "n", "value", "low", "high"), told, f"quantiles by {found.by}")
     return Found("estimate", *made, counts=[tallies.whole])
 
 
@@ -38,13 +44,13 @@ def quantile_differences(tallies: MatchedTallies, asked: EstimateOptions) -> Fou
     found = estimate_quantile_differences(tallies.first, tallies.second, shares=shares, simultaneous=asked.simultaneous)
     told = {"n": found.n, **told_of_reports(tallies.simulated, tallies.skipped)}
     shown = ("quantile", "first", "second", "value", "low", "high")
-    made = _rows(found, asked, shown, told, "quantiles, first less second")
+    made = rows_of(found, asked, shown, told, "quantiles, first less second")
     return Found("estimate", *made, counts=(tallies.first, tallies.second))
 
 
-def _rows(
-    found: GroupQuantiles | DifferencesOfQuantiles, asked: EstimateOptions, shown: tuple[str, ...],
-    told: dict[str, Any], title: str,
+def rows_of(
+    found: GroupQuantiles | DifferencesOfQuantiles | GroupDifferences, asked: EstimateOptions, shown: tuple[str, ...],
+    told: dict[str, Any], title: str, assumed: str = "; intervals assume nothing of the distribution",
 ) -> tuple[dict[str, Any], dict[str, Any], Rows, dict[str, Any]]:  # fmt: skip
     """Return facts, rows for programs and for people, and columns to write."""
     columns = found.to_dict(asked.confidence)
@@ -52,7 +58,7 @@ def _rows(
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     facts = told | {"simultaneous": asked.simultaneous} | {name: once[name] for name in once if name not in told}
     cells = [
-        [readable(row[name]) if name in ("group", "quantile", "n") else number(row[name]) for name in shown]
+        [readable(row[name]) if name in ("group", "category", "quantile", "n") else number(row[name]) for name in shown]
         for row in rows
     ]
     held = (
@@ -60,5 +66,4 @@ def _rows(
         if asked.simultaneous
         else "each interval holds by itself; for all at once, --simultaneous"
     )
-    last = f"{held}; intervals assume nothing of the distribution"
-    return facts, {"rows": rows}, Rows(title, list(shown), cells, last), columns
+    return facts, {"rows": rows}, Rows(title, list(shown), cells, held + assumed), columns

@@ -13,6 +13,7 @@ from ..handlers.kind import Found, Service, split
 from ..handlers.options import EstimateOptions
 from ..output.output import say, told_of_reports
 from ..output.shortest import none_below
+from .group_differences import versus_by_group
 from .quantiles import USELESS, quantile_differences
 from .refused import require_fitting
 
@@ -37,7 +38,8 @@ def versus(service: Service, asked: EstimateOptions) -> Found:
     from ....estimators.differences import WeightedFrequencies, estimate_difference
 
     require_fitting(asked, "--versus", "--key", "--keep-first", "--above", quantiles=True)
-    asked.refuse("for one file of reports, which may name its groups: compare two by --versus", "--by")
+    if asked.by is not None:
+        return versus_by_group(service, asked)
     if asked.above is not None:
         asked.refuse("of no use to a difference of shares, whose groups share no users", "--key", "--weights")
     if asked.of == "quantiles":

@@ -194,7 +194,7 @@ def features_design(
         assert options.group is not None  # or it was refused
         made = design_groups(
             options.group, held.labels, held.column, held.box, epsilon, held.groups, held.values,
-            source="public" if public else "sensitive", **told,
+            users=users, source="public" if public else "sensitive", **told,
         )  # fmt: skip
         return made, [] if public else [SENSITIVE]
     if len(box) < len(options.attributes or ()):

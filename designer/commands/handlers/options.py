@@ -134,9 +134,8 @@ class ReportOptions(Options):
         bool,
         typer.Option(
             "--rounds",
-            help="The files are of different times: estimate the average over them, weighed by their reports, "
-            "with intervals that count users, and each file separately. Without it, services have "
-            "measured one value.",
+            help="The files are of different times: estimate each file, and their average weighted by reports, with "
+            "intervals that count users. Without it, services have measured one value.",
         ),
     ] = False
     drop_missing: DropMissing = False
@@ -153,8 +152,8 @@ class CountOptions(DayOptions, ReportOptions):
         Path,
         typer.Option(
             "--out",
-            help="Counts to write, .csv, .parquet or - for a pipe: the columns output and n. With --by a folder, which "
-            "is gone on with.",
+            help="Counts to write, .csv, .parquet or - for a pipe: the columns output and n. With --by a folder, to "
+            "which runs add.",
         ),
     ]
     window: Window = None
@@ -206,7 +205,8 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         typer.Option(
             "--smooth",
             metavar="STEP",
-            help="For a way over time: levels move by about so much a period; each is estimated from all periods.",
+            help="For a way over time: typical change of the level from period to period; each is estimated from all "
+            "periods.",
         ),
     ] = None
     confidence: Confidence = CONFIDENCE
@@ -214,8 +214,8 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         Target,
         typer.Option(
             "--target",
-            help="Whose mean or share it is: that of the population from which these users are a random "
-            "sample, or that of these very users, whose values are fixed: shorter intervals. For unbiased "
+            help="Whose mean or share it is: that of the population of which these users are a random sample, or that "
+            "of these very users, with shorter intervals. For unbiased "
             "estimates, and for mle and shrunk of levels.",
         ),
     ] = "population"
@@ -224,8 +224,8 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         typer.Option(
             "--alike",
             help="Several services: weigh users by the precision of their services, assuming that "
-            "participation is independent of the value; their means are compared, and a warning says "
-            "where they differ by more than chance. "
+            "participation is independent of the value; their means are compared, and a warning names those that "
+            "differ by more than chance. "
             "Versions of tables for categories are also weighed this way.",
         ),
     ] = False
@@ -247,8 +247,8 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         float | None,
         typer.Option(
             "--above",
-            help="Add the probability of values above this. Alone, it comes from their distribution; with "
-            "--versus it is only the difference between both groups.",
+            help="Add the probability of values above this. Alone, it comes from their distribution; with --versus "
+            "only the difference between both groups is printed.",
         ),
     ] = None
     assume: Annotated[
@@ -256,7 +256,7 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         typer.Option(
             "--assume",
             metavar=f"<{'|'.join(ASSUMPTIONS)}>",
-            help="What intervals of distributions of numbers may assume; repeated, all of it; by default nothing. "
+            help="Assumption of intervals of distributions of numbers; several may be given; default: none. "
             "shape=1.1,exempt=0.01: the ratio to the prior changes by at most a tenth per hundredth of the range, but "
             "for 1% of people. trust=3: each weight of the prior is right within a factor of 3. unimodal=20: one peak, "
             "there. monotone=50: the density falls beyond it. The prior is --prior's, or the table's.",
@@ -267,8 +267,8 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         typer.Option(
             "--assume-from",
             metavar="OLD OLDER",
-            help="Two earlier priors, like --prior: how many people had to be exempt from --assume between "
-            "them, which is used where --assume names no number.",
+            help="Two earlier priors, like --prior: the people who had to be exempt from --assume between them. Used "
+            "if --assume names no number.",
         ),
     ] = None
     prior_file: Annotated[
@@ -281,7 +281,9 @@ class EstimateOptions(ContrastOptions, ReportOptions):
     ] = None
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Write the distribution, or what reports count as (bias-aware): .csv or .parquet."),
+        typer.Option(
+            "--out", help="Write the distribution, or the number for each report (bias-aware): .csv or .parquet."
+        ),
     ] = None
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw the same: .png, .svg or .pdf.")] = None
     force: Force = False
@@ -289,8 +291,8 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         float | None,
         typer.Option(
             "--winsorise",
-            help="Mean of one table: move reports beyond limits that at most this share of honest ones exceeds; "
-            "the bias is stated and in the interval.",
+            help="Mean of one table: move reports beyond limits that at most this share of honest ones exceeds; the "
+            "interval includes the stated bias.",
         ),
     ] = None
     raw: Annotated[

@@ -112,14 +112,14 @@ def read_reports(
     path : str or path-like
         A `.csv` or `.parquet` file.
     column : str
-        Of the reports; where it is not there, the one of the same name with "simulated_" before it. Attributes have
+        Column of the reports; if it is missing, the one of the same name with "simulated_" before it. Attributes have
         columns by their own names.
     level_column : str
         Of the reported levels, likewise.
     drop_missing : bool
         Leave out rows without a value, uncounted.
     skip_invalid : bool
-        Leave out, and count, rows that hold no report that the mechanism can make, and rows of a CSV that are none.
+        Leave out, and count, rows without a report that the mechanism can make, and malformed rows of a CSV.
 
     Returns
     -------
@@ -129,9 +129,8 @@ def read_reports(
     Raises
     ------
     InputError
-        One line each: a file that cannot be read, a column that is not there, or there in earnest and simulated;
-        reports of another table; unless skip_invalid, rows without a report, with their number and the first; no
-        report at all.
+        One line each: a file that cannot be read, a column that is missing, or present both real and simulated; reports
+        of another table; unless skip_invalid, rows without a report, with their number and the first; no report at all.
 
     Example
     -------

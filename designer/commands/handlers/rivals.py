@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ....mechanisms.errors import InputError
 from .attributes import attribute_range
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ....mechanisms.features import Features
+    from ...features import FeaturesDesign
     from ..options.designs.features import FeaturesOptions
+
+GROUP_WAYS: Mapping[str, Literal["signs", "sets"]] = {"random signs": "signs", "signed sets": "sets"}
 
 ONE = "one feature"
 SPLIT = "budget split"
@@ -33,27 +36,34 @@ def rivals(
     if error is not None and not 0 < error < math.inf:
         raise InputError(f"the error must be positive and finite, got {error!r}")
     made, notes = features_design(asked, data, epsilon, users, clip=clip, drop_missing=drop_missing, public=public)
-    costs = {ONE: float(made.variances.max())}
+    costs: dict[str, float | FeaturesDesign] = {} if made.target == "group-means" else {ONE: made}
     costs |= _others(asked, data, epsilon, users, clip=clip, drop_missing=drop_missing)
-    best = min(costs.values())
+    varied = {name: way if isinstance(way, int | float) else float(way.variances.max()) for name, way in costs.items()}
+    best = min(varied.values())
     rows: list[dict[str, Any]] = []
-    for method, cost in sorted(costs.items(), key=lambda each: each[1]):
+    for method, cost in sorted(varied.items(), key=lambda each: each[1]):
+        way = costs[method]
         row: dict[str, Any] = {
             "for": made.target, "epsilon": epsilon, "method": method, "variance_times_n": cost, "ratio": cost / best,
         }  # fmt: skip
         if users is not None:
-            row["error"] = math.sqrt(cost / users)
+            row["error"] = math.sqrt(cost / users) if isinstance(way, int | float) else _told_error(way, users)
         if error is not None:
-            row["people"] = math.ceil(cost / error**2)
+            row["people"] = math.ceil(cost / error**2) if isinstance(way, int | float) else way.people(error)
         rows.append(row)
     return rows, notes
 
 
+def _told_error(made: FeaturesDesign, users: int) -> float | None:
+    """The largest standard error of so many users; None of those who do not tell a group's share from zero."""
+    return float(made.std_errors(users).max()) if users >= made.least_people else None
+
+
 def _others(
     asked: FeaturesOptions, data: Path, epsilon: float, users: int | None, *, clip: bool, drop_missing: bool
-) -> Mapping[str, float]:
-    """n times the variance of the number that errs most, by each other way."""
-    from ...features import split_cells, split_groups
+) -> Mapping[str, float | FeaturesDesign]:
+    """n times the variance of the number that errs most by each other way, or the design that says so."""
+    from ...features import design_groups, split_cells, split_groups
 
     target, told = asked.for_what
     if target == "table":
@@ -62,7 +72,11 @@ def _others(
     box = dict(map(attribute_range, asked.attributes or ()))
     if target == "group-means":
         held = groups_held(asked, data, box, clip=clip, drop_missing=drop_missing)
-        return {SPLIT: float(split_groups(held.groups, held.values, held.box, epsilon, **told).max())}
+        group, given = cast("str", asked.group), (held.column, held.box, epsilon, held.groups, held.values)
+        one_report = {
+            name: design_groups(group, held.labels, *given, way=way, **told) for name, way in GROUP_WAYS.items()
+        }
+        return one_report | {SPLIT: float(split_groups(held.groups, held.values, held.box, epsilon, **told).max())}
     from ...features import moments_variance
 
     pilot = survey(data, box, clip=clip, drop_missing=drop_missing)

@@ -1,11 +1,12 @@
-"""`optldp estimate` of several versions of one mechanism for categories, whose users differ."""
+"""`optldp estimate` of several versions of one mechanism for categories, whose users differ or, by a key, need not."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ....estimators.reading.columns import SkippedRows
 from ....estimators.reading.columns.rows.skipped_rows import ROWS_NAMED
@@ -31,12 +32,12 @@ def estimate_versions(services: Sequence[Service], asked: EstimateOptions) -> Fo
 
     asked.refuse("for one table of categories, or for tables of numbers", *USELESS)
     asked.chosen(METHOD)
-    _refuse_same_users(services, asked)
+    common, users = _common_users(services, asked)
     kinds: list[Categories] = [_of_categories(service) for service in services]
     counts, told = _counted(kinds, services, asked)
     parts = [estimate_frequencies(each, target=asked.target) for each in counts]
-    found = join_frequencies(parts, alike=asked.alike)
-    weights = version_weights(parts, alike=asked.alike)
+    found = join_frequencies(parts, alike=asked.alike, common=common, users=users)
+    weights = version_weights(parts, alike=asked.alike, common=common)
     moves = [
         float(weight * influence(kind.mechanism, part).one_report.max())
         for weight, kind, part in zip(weights, kinds, parts, strict=True)
@@ -54,25 +55,17 @@ def estimate_versions(services: Sequence[Service], asked: EstimateOptions) -> Fo
     return replace(table, facts=table.facts | told, said=table.facts | {"versions": said} | told, counts=tested)
 
 
-def _refuse_same_users(services: Sequence[Service], asked: EstimateOptions) -> None:
-    """Refuse users in two versions, as far as --key tells: the draw of people would be counted once for each."""
-    from ....estimators.reading.columns.keyed import common_keys
+def _common_users(services: Sequence[Service], asked: EstimateOptions) -> tuple[np.ndarray | None, int | None]:
+    """Return how many users each two versions have in common and how many there are in all, as far as --key tells."""
+    from ....estimators.reading.columns.keyed import users_of_files
 
     if asked.rounds:
-        raise InputError(
-            "--rounds is for numbers: versions of categories have intervals for users of their own, not for the same "
-            "in each; estimate each by itself"
-        )
+        raise InputError("--rounds is for numbers: versions of categories are joined without it, by --key")
     if asked.counts:
         asked.refuse("for reports, of which counts name no users", "--key")
     if asked.key is None:
-        return
-    for first, second in combinations([service.reports for service in services], 2):
-        if first.resolve() != second.resolve() and (many := common_keys(first, second, asked.key)):
-            raise InputError(
-                f"versions of categories must have users of their own, by --key got {many:,} in both {first.name!r} "
-                f"and {second.name!r}: estimate each by itself"
-            )
+        return None, None
+    return users_of_files([service.reports for service in services], asked.key)
 
 
 def _of_categories(service: Service) -> Categories:

@@ -56,7 +56,7 @@ class BoundsOptions(ObjectiveOptions):
     ] = None
     methods: Methods = None
     at: Annotated[
-        float | None, typer.Option("--at", help="The budget to show in detail. Default: the one nearest to 1.")
+        float | None, typer.Option("--at", help="Budget to show in detail. Default: the one nearest to 1.")
     ] = None
     uniform_share: UniformShare = UNIFORM_SHARE
     tolerance: Tolerance = TOLERANCE
@@ -65,7 +65,7 @@ class BoundsOptions(ObjectiveOptions):
         list[str] | None,
         typer.Option(
             "--objective",
-            help=f"Further objectives, beside expected and minimax; repeat for several. There are {in_words()}",
+            help=f"Further objectives beside expected and minimax; repeat for several. There are {in_words()}",
             rich_help_panel=PANEL,
         ),
     ] = None
@@ -75,7 +75,8 @@ class BoundsOptions(ObjectiveOptions):
         typer.Option(
             "--attribute",
             metavar="NAME=LO:HI",
-            help="Instead of --column and --range, repeated: a report each, and an index, in the folder --out.",
+            help="Use it repeatedly instead of --column and --range: the folder --out gets a report each, and an "
+            "index.",
         ),
     ] = None
     out: Annotated[
@@ -86,11 +87,11 @@ class BoundsOptions(ObjectiveOptions):
     force: Force = False
     results: Annotated[
         Path | None,
-        typer.Option("--results", help="File that keeps what is computed, to go on after a stop."),
+        typer.Option("--results", help="File of finished results, to go on after a stop."),
     ] = None
     workers: Annotated[int, typer.Option("--workers", "-j", help="Processes; -1 for every core.")] = 1
     theory: Annotated[
-        bool, typer.Option("--theory", help="Add what papers prove of worst cases, beside the certified least one.")
+        bool, typer.Option("--theory", help="Add bounds on worst cases from papers, beside the certified least one.")
     ] = False
     as_json: Json = False
 

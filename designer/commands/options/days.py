@@ -32,8 +32,8 @@ class DayOptions(Options):
         typer.Option(
             "--by",
             metavar="table,day[,COLUMN]",
-            help="Count each table, day and cell of any COLUMN separately, again and again: reports with a known "
-            "report_id count once; estimate and monitor add the counts up.",
+            help="Count each table, day and cell of any COLUMN separately, in repeated runs: reports with a known "
+            "report_id count once. estimate and monitor add the counts up.",
         ),
     ] = None
     late: Annotated[
@@ -58,7 +58,7 @@ class DayOptions(Options):
     day_column: Annotated[
         str | None,
         typer.Option(
-            "--day-column", help="With --by: column of the days, or of times, whose day counts. Default: day."
+            "--day-column", help="With --by: column of days, or of times, of which the day counts. Default: day."
         ),
     ] = None
 

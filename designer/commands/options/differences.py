@@ -20,8 +20,9 @@ class ContrastOptions(Options):
         typer.Option(
             "--versus",
             metavar="TABLE REPORTS",
-            help="Also the difference to another group or period. With --key, users who are in both count as such; "
-            "without it the two are taken as independent.",
+            help="Also estimate the difference to another group or period. With --key, users who are in both are "
+            "matched; "
+            "without it the two count as independent.",
         ),
     ] = None
     by: Annotated[
@@ -36,7 +37,7 @@ class ContrastOptions(Options):
         bool,
         typer.Option(
             "--simultaneous",
-            help="Intervals of all groups, categories, cells, ranges or quantiles that hold at once: longer.",
+            help="Use longer intervals that hold for all groups, categories, cells, ranges or quantiles at once.",
         ),
     ] = False
     top: Annotated[

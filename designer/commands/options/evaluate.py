@@ -32,8 +32,8 @@ class EvaluateOptions(Options):
         typer.Option(
             "--assume",
             metavar=f"<{'|'.join(ASSUMPTIONS)}>",
-            help="Say how many people must be exempt from it, as --assume of estimate has it, for these values to meet "
-            "it near the table's prior. Example: --assume shape=1.1",
+            help="Compute how many people must be exempt for these values to meet an assumption near the table's "
+            "prior, in the form of --assume of estimate. Example: --assume shape=1.1",
         ),
     ] = None
     confidence: Confidence = CONFIDENCE

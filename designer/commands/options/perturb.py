@@ -66,16 +66,16 @@ class PerturbOptions(LedgerOptions):
             help="File of 32 random bytes, closed to others, by which a repeated run draws the same reports and spends "
             "nothing twice; whoever holds it can undo the noise: keep it with the values, never with the collector. "
             "Reports become a function of it, the table, the column, the round, the user (--key) and the value. "
-            "A value that has changed is another report, which spends again and shows that it has changed. Where an "
-            "engine or a server that runs this sees raw values, nothing is local.",
+            "A value that has changed is another report, which spends again and shows that it has changed. Nothing is "
+            "local if an engine or a server that runs this sees raw values.",
         ),
     ] = None
     label: Annotated[
         str | None,
         typer.Option(
             "--period",
-            help="The period that the values are of, written into the column round. With --secret users report anew in "
-            "another one; default: none. With --ledger the same value has the same report in all; default: the date. "
+            help="The period of the values, written into the column round. With --secret users report anew in another "
+            "period; default: none. With --ledger the same value has the same report in all; default: the date. "
             "For a way over time: its number, from 1, written into the column period.",
         ),
     ] = None
@@ -84,8 +84,8 @@ class PerturbOptions(LedgerOptions):
         typer.Option(
             "--day",
             metavar="DAY",
-            help="The day that the reports are of, as 2026-05-01, or today (in UTC): written into the column "
-            "day. Each report also gets a report_id, by which count --by table,day recognises copies and "
+            help="The day of the reports, such as 2026-05-01, or today (in UTC): written into the column day. Each "
+            "report also gets a report_id, by which count --by table,day recognises copies and "
             "late reports. Ids are fresh; with --secret or --ledger a repeated run gives the same ids, "
             "one for each user and period.",
         ),
@@ -94,9 +94,8 @@ class PerturbOptions(LedgerOptions):
         Path | None,
         typer.Option(
             "--state",
-            help="For a way over time: file of what was sent in which period, made if there is none. A period "
-            "that is asked for again has the same reports, and no user reports more often than was "
-            "promised.",
+            help="For a way over time: file of the reports sent in each period, made if there is none. A repeated "
+            "period has the same reports, and no user reports more often than promised.",
         ),
     ] = None
     seed: Annotated[
@@ -120,8 +119,8 @@ class PerturbOptions(LedgerOptions):
         bool,
         typer.Option(
             "--resume",
-            help="At an interruption keep what is written in a folder OUT.partial; the same command then "
-            "continues, and no row gets a second report.",
+            help="Keep finished rows in a folder OUT.partial at an interruption; the same command then continues, and "
+            "no row gets a second report.",
         ),
     ] = False
     window: Window = None
@@ -130,7 +129,7 @@ class PerturbOptions(LedgerOptions):
         Literal["nearest"] | None,
         typer.Option(
             "--rounding",
-            help="For a promise of pairs of knots, which takes no values between: nearest moves these to a "
+            help="For a promise of pairs of knots, which takes no values between them: nearest moves values to a "
             "knot, and the resulting promise is printed. A promise by a matrix does not cover them.",
         ),
     ] = None
@@ -240,11 +239,14 @@ class PerturbOptions(LedgerOptions):
         if self.opened is None:
             return None
         from ....estimators.reading.columns.keyed import read_keys
+        from ....estimators.reading.columns.short_floats import require_doubles_in
         from .booking import LedgerReports
 
         self.refuse("of no use to a --ledger, which keeps reports in earnest", "--seed", "--secret")
         if self.key is None:
             raise InputError("--ledger needs --key, the column that names the user, got none: name it")
+        for column in columns:
+            require_doubles_in(self.data, column)
         return LedgerReports(mechanism, self.opened), read_keys(self.data, columns, self.key).tolist()
 
     def keyed(self, mechanism: Keyed, column: str) -> KeyedReports | None:

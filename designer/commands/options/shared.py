@@ -34,7 +34,7 @@ DropMissing = Annotated[bool, typer.Option("--drop-missing", help="Leave out row
 
 SkipInvalid = Annotated[
     bool,
-    typer.Option("--skip-invalid", help="Leave out rows that hold no report of the mechanism, and count them."),
+    typer.Option("--skip-invalid", help="Leave out, and count, rows without a report of the mechanism."),
 ]
 
 Window = Annotated[
@@ -70,7 +70,7 @@ Domain = Annotated[
         "--range",
         metavar="LO HI",
         parser=_axis_number,
-        help="Range of the values, numbers or dates; default: their extremes, a disclosure.",
+        help="Range of the values, numbers or dates; default: their extremes, which discloses them.",
     ),
 ]
 Clip = Annotated[
@@ -137,13 +137,13 @@ def people(help: str, **more: Any) -> OptionInfo:
 USERS = "Users who will report, once each."
 Users = Annotated[int, people(USERS)]
 Categorical = Annotated[bool, typer.Option("--categorical", help="The column holds categories.")]
-Explain = Annotated[bool, typer.Option("--explain", help="Say in plain sentences what each number means.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Explain each number in plain sentences.")]
 Units = Annotated[str, typer.Option("--units", help="Name of the units, kept in what is written.")]
 Methods = Annotated[
     list[str] | None,
     typer.Option("--method", help="Repeat for several, with settings or without, such as ptt:eta=1.5; default: all."),
 ]
-Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Makes the simulation repeatable.")]
+Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Make the simulation repeatable.")]
 
 
 FORMATS = {
@@ -162,8 +162,8 @@ Format = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help="Form of text files, such as csv:delimiter=semicolon,decimal=,,encoding=latin-1: the mark between "
-        "cells or its name, the decimal mark (the other one separates thousands) and the encoding. "
+        help="Form of text files, such as csv:delimiter=semicolon,decimal=,,encoding=latin-1. It has the mark between "
+        "cells or its name, the decimal mark (comma or point; the other separates thousands) and the encoding. "
         "Default: recognised.",
     ),
 ]
@@ -172,7 +172,9 @@ Format = Annotated[
 NoValue = Annotated[
     list[str] | None,
     typer.Option(
-        "--na", help="Cell that means no value, such as N/A; repeat for several. Empty cells and NA always do."
+        "--na",
+        help="Cell that means a missing value, such as N/A; repeat for several. Empty cells and NA always "
+        "count as missing.",
     ),
 ]
 

@@ -70,19 +70,20 @@ class CustomEvidence:
 
 @dataclass(frozen=True, eq=False)
 class Custom(Objective):
-    """Any convex expression of the table, to be least on given outputs; or any concave one, to be most.
+    """Any convex expression of the table, minimised on given outputs; or any concave one, maximised.
 
-    Privacy, pure or of pairs, and rows that sum to one are added. The expression is of the knots: rounding between them
-    is not counted. Of categories, reports are the numbers 0, ..., m - 1, and `design(..., outputs=m)` says how many.
+    Privacy, pure or of pairs, and rows that sum to one are added. The expression covers the knots: rounding between
+    them is not counted. Of categories, reports are the numbers 0, ..., m - 1, and `design(..., outputs=m)` says how
+    many.
 
     Parameters
     ----------
     expression : callable
         Called with P (n, m), a cvxpy variable, and, if it takes them, the outputs (m,) and the prior solved for;
-        returns a scalar cvxpy expression of P alone, or such an expression and a list of constraints. What takes no
-        prior knows no other one, in `Design.against` either.
+        returns a scalar cvxpy expression of P alone, or such an expression and a list of constraints. An expression
+        without a prior is the same under every prior, in `Design.against` too.
     name : str
-        What the number is, for people to read.
+        A label of the number, for people to read.
     unbiased : bool
         Whether the mean of each knot's reports must be the knot; for numbers alone.
     maximise : bool

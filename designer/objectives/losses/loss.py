@@ -27,6 +27,7 @@ from ....mechanisms.table.provenance import PERIOD, Provenance
 from ....mechanisms.units import squared, units_label
 from ....solvers import Status
 from ....solvers.channel import ChannelProgram, LinePrices, solve_at_most, solve_channel, solve_free_outputs
+from ....solvers.cone import Cone
 from ...priors.categorical import CategoricalPrior
 from ...priors.prior import Prior
 from ..base import Objective, Problem, Solution, Told
@@ -38,6 +39,9 @@ from .named import CIRCULAR, LOSSES, Losses, best_readings, known_or_read, losse
 
 TREES = "(pure, metric along a line, blocks, sensitive, by-value by the average)"
 """Privacies whose limits have no circle of pairs, as messages say."""
+
+FEW_VALUES = 33
+"""Values for which outputs are found where limits are no tree: each price on the line is then a linear program."""
 
 FREE = 0.5
 """Share of the tolerance to which outputs are found: what is left is for exactness."""
@@ -69,25 +73,24 @@ class LossEvidence:
 class Loss(Objective):
     """The least loss of one report, biased or not, under pure privacy or any promise of pairs.
 
-    Outputs are given, but for unbiased reports of squared loss, whose best ones are found. Of values on a circle and of
-    places, which have no means to be unbiased, the values themselves are the outputs unless others are given.
+    Outputs must be given, except for unbiased reports of squared loss, whose best outputs are found. For values on a
+    circle and for places, which have no means, the values themselves are the outputs unless others are given.
 
     Parameters
     ----------
     loss : str, callable or (n, m) array_like
         "absolute", "squared" or "zero-one"; a function of values (n, 1) and outputs (m,), that returns (n, m); or the
         losses themselves, in the order of values and outputs. Of categories, reports are the numbers 0, ..., m - 1.
-        Of places distance is the Euclidean one. On a circle it is the shorter way round, and "circular" another name
-        of "absolute".
+        Distance between places is Euclidean. On a circle it is the shorter way round, and "circular" another name of
+        "absolute".
     worst : float
-        Share of the worst value's loss in what is least, from 0 to 1; the rest is the expected loss.
+        Share of the worst value's loss in the objective, from 0 to 1; the rest is the expected loss.
     unbiased : bool
         Whether the mean of each knot's reports must be the knot.
 
     Raises
     ------
-    InputError
-        In a design: no outputs where they are needed, losses that are no numbers or do not fit, unbiased reports of
+    InputError In a design: missing outputs, losses that are no numbers or do not fit, unbiased reports of
         categories or on a circle, or outputs between which no unbiased mechanism is private.
     SolverError
         In a design: no table is found.
@@ -237,7 +240,7 @@ class Loss(Objective):
         """Whether outputs are to be found."""
         wanted = self.unbiased and isinstance(self.loss, str) and self.loss == "squared"
         wanted = wanted and problem.outputs is None and isinstance(problem.prior, Prior) and _period(problem) is None
-        return wanted and cone_of(problem).tree is not None
+        return wanted and _places_outputs(cone_of(problem), few=problem.most is not None)
 
     def _placed(self, problem: Problem, mechanism: Any) -> Problem:
         """The problem with a mechanism's own outputs, where none were given."""
@@ -252,6 +255,11 @@ class Loss(Objective):
         if labels and isinstance(problem.prior.categories, Places):
             labels, values = False, problem.prior.categories.points
         return losses_of(self.loss, values, _outputs(problem), labels=labels, period=_period(problem))
+
+
+def _places_outputs(cone: Cone, few: bool) -> bool:
+    """Whether the solver of free outputs takes a cone: a tree, or finite limits between few values."""
+    return cone.tree is not None or (not few and cone.values <= FEW_VALUES and bool(np.isfinite(cone.closed).all()))
 
 
 def _merged(table: CategoricalTable) -> list[str]:
@@ -274,6 +282,7 @@ def _outputs(problem: Problem) -> np.ndarray:
     if problem.outputs is None:
         raise InputError(
             "a Loss needs the reports that there may be, unless it is of unbiased reports, squared, and of a privacy "
-            f"whose limits are a tree {TREES}: give --outputs LO:HI:STEP, or outputs=[...] to design"
+            f"whose limits are a tree {TREES}, or finite between at most {FEW_VALUES} values: give --outputs "
+            "LO:HI:STEP, or outputs=[...] to design"
         )
     return problem.outputs

@@ -23,7 +23,7 @@ CUTS = 41
 
 @dataclass(frozen=True)
 class Cdf(Question):
-    """Mean length of the intervals of the distribution function at cuts of the range, as shares; or the largest.
+    """Mean length, or the largest, of the intervals of the distribution function at cuts of the range, as shares.
 
     Parameters
     ----------

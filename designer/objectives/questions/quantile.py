@@ -67,11 +67,11 @@ class Quantile(Workload):
     share : float
         Of the values below the quantile, strictly between 0 and 1; 0.5 for the median.
     within : tuple of float, optional
-        Where the quantile is expected, in units of the values: every threshold there is as likely as any other, and
-        none elsewhere. `off` then says nothing.
+        Range in which the quantile is expected, in units of the values; all thresholds in it are equally likely. `off`
+        is then not used.
     off : float
-        Standard deviation by which the prior's share below the quantile may be off, from 0 to 1. With 0 and many users
-        reports tell one threshold alone, and no quantile but the prior's can be estimated from them.
+        Standard deviation by which the prior's share below the quantile may be off, from 0 to 1. With 0 and many users,
+        reports distinguish only one threshold, and only the prior's quantile can be estimated.
 
     Raises
     ------

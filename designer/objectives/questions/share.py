@@ -36,11 +36,10 @@ class Share(Question):
 
     Raises
     ------
-    InputError
-        A number that is none; in a design: a threshold outside the range.
+    InputError An invalid number; in a design: a threshold outside the range.
 
-    Source: that randomised response tells most of two values: Kairouz, Oh and Viswanath (2016), "Extremal mechanisms
-    for local differential privacy", theorem 5.
+    Source: randomised response is optimal for two values: Kairouz, Oh and Viswanath (2016), "Extremal mechanisms for
+    local differential privacy", theorem 5.
 
     Example
     -------

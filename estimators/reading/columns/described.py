@@ -192,7 +192,7 @@ class CategoryColumn(Shown):
 
 
 def describe(data: Any, column: str | None = None, *, categorical: bool | None = None) -> NumberColumn | CategoryColumn:
-    """Say what a column holds, as `optldp describe` does; whatever is told is told of the values themselves.
+    """Describe a column's values as `optldp describe` does; the answer discloses facts about the values themselves.
 
     Parameters
     ----------
@@ -200,14 +200,15 @@ def describe(data: Any, column: str | None = None, *, categorical: bool | None =
         A CSV, Parquet or Feather file; an Arrow table, a pandas or polars data frame, arrays by column name; or the
         values alone.
     column : str, optional
-        Its name; none for values alone.
+        The column's name; none for values alone.
     categorical : bool, optional
         Whether it holds categories; by default where fewer than half of its values are numbers.
 
     Returns
     -------
     column : NumberColumn or CategoryColumn
-        Numbers: their range, quantiles and what is no number. Categories: how often each is, and which look alike.
+        For numbers: their range, their quantiles and the entries that are no numbers. For categories: how often each
+        occurs, and which look alike.
 
     Raises
     ------

@@ -159,7 +159,21 @@ def read_keys(data: FilePath, columns: Sequence[str], key: str) -> np.ndarray:
 
 
 def common_keys(first: FilePath, second: FilePath, key: str) -> int:
-    """Return how many users two data files have in common, by the column that names them in both.
+    """Return how many users two data files have in common, by the column that names them in both; see below.
+
+    Example
+    -------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.csv").write_text("id,x\\nann,1\\nbo,2\\n"), (folder / "b.csv").write_text("id\\nbo\\ncy\\n")
+    >>> common_keys(folder / "a.csv", folder / "b.csv", "id")
+    1
+    """
+    return int(users_of_files([first, second], key)[0][0, 1])
+
+
+def users_of_files(paths: Sequence[FilePath], key: str) -> tuple[np.ndarray, int]:
+    """Return how many users each two data files have in common (J, J), each with itself too, and how many there are.
 
     Raises
     ------
@@ -171,18 +185,25 @@ def common_keys(first: FilePath, second: FilePath, key: str) -> int:
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "a.csv").write_text("id,x\\nann,1\\nbo,2\\n"), (folder / "b.csv").write_text("id\\nbo\\ncy\\n")
-    >>> common_keys(folder / "a.csv", folder / "b.csv", "id")
-    1
+    >>> users_of_files([folder / "a.csv", folder / "b.csv"], "id")
+    (array([[2, 1],
+           [1, 2]]), 3)
     """
     with connected() as connection:
-        for name, path in (("first", first), ("second", second)):
+        connection.execute("CREATE TABLE users (file INTEGER, k VARCHAR)")
+        for number, path in enumerate(paths):
             try:
                 relation, names = open_file(connection, path)
                 column = quoted(relation.columns[column_position(names, key, f"column {key!r} of {str(path)!r}")])
-                relation.project(f"CAST({column} AS VARCHAR) AS k").filter("k IS NOT NULL").create(name)
+                relation.project(f"CAST({column} AS VARCHAR) AS k").filter("k IS NOT NULL").create_view("read")
+                connection.execute(f"INSERT INTO users SELECT DISTINCT {number}, k FROM read")
             except UNREADABLE_FILE as error:
                 raise unreadable(path, error) from None
-        return connection.sql("SELECT count(DISTINCT k) FROM first WHERE k IN (SELECT k FROM second)").fetchall()[0][0]
+        found = np.zeros((len(paths), len(paths)), dtype=np.int64)
+        pairs = "SELECT a.file, b.file, count(*) FROM users a JOIN users b USING (k) GROUP BY ALL"
+        for first, second, many in connection.sql(pairs).fetchall():
+            found[first, second] = many
+        return found, connection.sql("SELECT count(DISTINCT k) FROM users").fetchall()[0][0]
 
 
 def _write(

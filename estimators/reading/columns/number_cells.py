@@ -68,11 +68,11 @@ def read_column(path: FilePath, column: str, *, drop_missing: bool = False, unit
         Text whose first line names the columns (`.csv`, `.tsv`, `.txt`, also packed: `.csv.gz`, `.csv.zst`),
         `.parquet`, `.feather`, or "-" for standard input. How it is written is recognised; `read_as` overrules.
     column : str
-        Name of the column: numbers, or dates, times and durations, in the units that `column_units` says.
+        Name of the column: numbers, or dates, times and durations, in the units of `column_units`.
     drop_missing : bool
         Leave out rows whose value is missing (an empty CSV cell, NA, a Parquet null, NaN) instead of refusing.
     units : str, optional
-        What dates, times and durations are to be counted in, such as a table's units; by default what fits the column.
+        Units of dates, times and durations, such as a table's units; by default units that fit the column.
 
     Returns
     -------
@@ -82,9 +82,8 @@ def read_column(path: FilePath, column: str, *, drop_missing: bool = False, unit
     Raises
     ------
     InputError
-        One line each: no such file, unreadable, unsupported extension, empty, no such column (the message
-        names those there are), text in the column, missing values, NaN or infinite values, dates where the units are
-        of none.
+        One line each: no such file, unreadable, unsupported extension, empty, no such column (the message names the
+        existing ones), text in the column, missing values, NaN or infinite values, dates without units for them.
 
     Example
     -------
@@ -149,7 +148,7 @@ def read_pairs(path: FilePath, *, units: str | None = None) -> tuple[np.ndarray,
     Returns
     -------
     values, weights : (n,) ndarray of float
-        Finite; the signs and the sum of the weights are the prior's business.
+        Finite; the prior checks the signs and the sum of the weights.
 
     Raises
     ------

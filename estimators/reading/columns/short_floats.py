@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....mechanisms.pseudorandom.reports import short_floats
+from ....mechanisms.sampling.short_floats import short_floats
 from .files import UNREADABLE_FILE, FilePath, connected, extension_of, open_file, unreadable
 
 

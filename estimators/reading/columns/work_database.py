@@ -25,7 +25,7 @@ def work_database(
     Parameters
     ----------
     memory_limit : str, optional
-        What duckdb may keep in memory, such as "4GB"; 2GB by default.
+        Memory limit of duckdb, such as "4GB"; 2GB by default.
     temp_directory : path, optional
         An existing folder to make that one in; the system's by default.
 

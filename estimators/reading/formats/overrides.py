@@ -134,7 +134,7 @@ def read_as(
     na: Sequence[str] = (),
     told: Callable[[str], None] | None = None,
 ) -> Iterator[None]:
-    """Say, for as long as the block lasts, how the text files that are read in it are written.
+    """Declare, within the block, the form of the text files that are read in it.
 
     Parameters
     ----------
@@ -147,12 +147,12 @@ def read_as(
     na : sequence of str
         Further cells that mean "no value", such as N/A; an empty cell and NA always do.
     told : callable, optional
-        Gets a sentence for each file and column that is not the plain case.
+        Called with a sentence for each file and column in another form than the plain one.
 
     Returns
     -------
     block : context manager
-        For ``with``; it hands over nothing.
+        For ``with``; it yields nothing.
 
     Raises
     ------

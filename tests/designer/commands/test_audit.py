@@ -186,7 +186,7 @@ def test_a_client_that_gives_back_what_is_spelled_in_one_way_is_caught(optldp, t
 @pytest.mark.skipif(shutil.which("node") is None, reason="the shipped sampler runs in node")
 def test_the_shipped_browser_sampler_passes_with_values_outside(optldp, table):
     """As the checklist asks for it."""
-    sampler = Path(__file__).parents[3] / "examples" / "browser-client" / "sampler.js"
+    sampler = Path(__file__).parents[3] / "clients" / "javascript" / "sampler.js"
     command, options = f"node {sampler} {table}", ["--samples", 4000, "--confidence", 0.999999, "--json"]
     done = optldp("audit", table, "--sampler", command, "--outside", *options)
     assert done.exit_code == 0, done.output

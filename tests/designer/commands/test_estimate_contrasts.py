@@ -65,6 +65,22 @@ def test_a_difference_of_shares_has_an_honest_interval_and_its_bound(optldp, rep
     assert "no honest interval below" in optldp(*asked).stdout
 
 
+@pytest.mark.slow
+def test_the_change_of_each_group_is_a_row(optldp, reports):
+    asked = ("estimate", "pay.json", "now.csv", "--versus", "pay.json", "then.csv", "--by", "region")
+    found = told(optldp(*asked, "--json"))
+    assert [row["group"] for row in found["rows"]] == ["north", "south"]
+    assert all(row["low"] < 20 < row["high"] < row["low"] + 12 for row in found["rows"])
+    assert all(row["first"] - row["second"] == pytest.approx(row["value"]) for row in found["rows"])
+    assert "taken as independent" in optldp(*asked).stderr
+    above = told(optldp(*asked, "--above", 20, "--json"))
+    assert all(0 < row["low"] < 0.5 < row["high"] for row in above["rows"])
+    done = optldp(*asked, "--above", 20, "--out", "change.csv")
+    assert "differences of the share above 20 by region" in done.stdout
+    columns = dict(zip(*(line.split(",") for line in Path("change.csv").read_text().splitlines()[:2]), strict=True))
+    assert columns["n"] == str(above["rows"][0]["n"])
+
+
 @pytest.mark.nightly
 def test_quantiles_of_groups_and_their_differences_are_rows(optldp, reports):
     asked = ("estimate", "pay.json", "now.csv", "--of", "quantiles:0.25,0.75")
@@ -183,7 +199,7 @@ def test_a_mean_says_what_privacy_costs(optldp, reports, options):
         (("--by", "nowhere"), "column 'nowhere' of 'now.csv' must exist"),
         (("--weights", "weight", "--out", "w.csv"), "--out is for results of several rows, got a mean"),
         (("--weights", "region"), "' is no number: correct them"),
-        (("--versus", "pay.json", "then.csv", "--by", "region"), "which may name its groups"),
+        (("--versus", "pay.json", "then.csv", "--by", "region", "--key", "user"), "groups, which share no users"),
         (("--versus", "pay.json", "then.csv", "--key", "user", "--weights", "weight"), "--weights is for independent"),
         (("--versus", "pay.json", "then.csv", "--keep-first"), "--keep-first is for --key"),
         (("--versus", "pay.json", "then.csv", "--above", 20, "--key", "user"), "whose groups share no users"),

@@ -22,7 +22,7 @@ BAD = {
     "a,2\0": "a cell with the character NUL",
     f"a,{'7' * 5000}": "a cell of 5000 characters, more than 4096",
     ",1": "the key is missing",
-    f"{'k' * 5000},1": "the key is a cell of 5000 characters, more than 4096",
+    f"{'k' * 1025},1": "the key has more than 1024 characters",
     "a": "has 1 cell and not 2",
     "a,1,2": "has 3 cells and not 2",
     'a,"1': "has a quote in a wrong place or not closed",

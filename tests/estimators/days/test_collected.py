@@ -168,6 +168,7 @@ REFUSED = {
     "another table": ([(OTHER, DAYS[0], "1", "a")], OTHER),
     "an id twice": ([(TABLE, DAYS[0], "1", "a"), (TABLE, DAYS[0], "1", "a")], "each report id once"),
     "no id": ([(TABLE, DAYS[0], "1", "")], "an id for each report"),
+    "an id without end": ([(TABLE, DAYS[0], "1", "a" * 100_000)], "of at most 1024 characters, got 1 rows"),
     "a day to come": ([(TABLE, DAYS[6], "1", "a")], "of days up to"),
     "no day": ([(TABLE, "", "1", "a")], "a day for each report"),
     "a day that is none": ([(TABLE, "yesterday", "1", "a")], "a day must be written"),

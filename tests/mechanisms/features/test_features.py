@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from optldp.mechanisms import InputError, duchi, make_exact
-from optldp.mechanisms.features import Feature, Features, Quadratic, Ranks, Score, Signs
+from optldp.mechanisms.features import Feature, Features, Quadratic, Ranks, Score, Sides, Signs
 from optldp.mechanisms.features.formulas import formula_of
 from optldp.mechanisms.files.bundle import bundle_to_document, document_to_mechanism
 
@@ -23,7 +23,12 @@ def test_the_range_of_an_influence_function_is_over_edges_too():
 
 @pytest.mark.parametrize(
     "formula",
-    [PRODUCT, Score([0, 0], [1, 2], [0, 1], [0.5, 0.5], 1.0, 1.5), Signs([1, -1, 1], [0, 1, 2], 0.5)],
+    [
+        PRODUCT,
+        Score([0, 0], [1, 2], [0, 1], [0.5, 0.5], 1.0, 1.5),
+        Signs([1, -1, 1], [0, 1, 2], 0.5),
+        Sides([0, 1, 2], 0.5),
+    ],
 )
 def test_a_formula_is_the_same_once_written(formula):
     again, records = formula_of(formula.to_document()), np.random.default_rng(1).normal(size=(9, 2))

@@ -57,9 +57,17 @@ def test_the_same_value_gets_the_same_report_for_ever_at_no_cost(ledger):
     """Through other handles on the same file too, from a sampler or its table."""
     first = ledger.report(SAMPLER, "ann", 42.0)
     again = Ledger(ledger.path, KEY, 1.0)
-    assert {again.report(TABLE, "ann", value) for value in (42.0, 42, np.int64(42), np.float32(42))} == {first}
+    assert {again.report(TABLE, "ann", value) for value in (42.0, 42, np.int64(42), np.float64(42))} == {first}
     assert again.spent("ann") == 0.5
     assert again.check() == 1
+
+
+def test_short_floats_are_refused_as_the_same_digits_would_be_spent_twice(ledger):
+    with pytest.raises(InputError, match="doubles or whole numbers, got float32"):
+        ledger.report(SAMPLER, "ann", np.float32(0.1))
+    with pytest.raises(InputError, match="got float32"):
+        ledger.reports(SAMPLER, ["ann", "bo"], [42.0, np.float32(0.1)])
+    assert ledger.check() == 0
 
 
 def test_minus_zero_is_zero(ledger):

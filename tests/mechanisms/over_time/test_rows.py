@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from optldp.mechanisms import InputError, grr, make_exact
+from optldp.mechanisms import InputError, TableError, grr, make_exact
 from optldp.mechanisms.over_time import HistoryRows
 
 TABLE = make_exact(grr([0.0, 10.0], 1.0)).mechanism
@@ -31,6 +31,14 @@ def test_no_two_histories_are_told_apart_by_more_than_the_budget_those_with_more
         numerators = made.mechanism.numerators.tolist()  # pyright: ignore[reportAttributeAccessIssue] -- a table
         law = [[(1 - up) * low + up * high for low, high in zip(*numerators, strict=True)] for up in share]
         assert max(one[y] / other[y] for one, other in product(law, repeat=2) for y in (0, 1)) <= limit
+
+
+@pytest.mark.parametrize("change", [{"rows": [["1", 0]]}, {"rows": [[10**400, 0]]}, {"shares": [10**400]}])
+def test_a_file_with_text_or_a_huge_number_among_its_numbers_is_refused(change):
+    members = {"mechanism": None, "rows": [[1.0, 0.0]], "shares": [1], "variances": [1.0], "epsilon": 1.0}
+    whole = {**members, "salt": "0" * 32, "stays": False, **change}
+    with pytest.raises((TableError, InputError), match=r"number|shares"):
+        HistoryRows.from_members(whole, lambda _: TABLE)
 
 
 def test_rows_follow_from_names_with_their_shares_and_end_with_their_last_weight():

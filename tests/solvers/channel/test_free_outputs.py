@@ -79,6 +79,23 @@ def test_prices_hold_between_places_and_beyond(kind):
 
 
 @pytest.mark.slow
+def test_without_a_tree_the_gap_is_small_and_honest():
+    """The smaller of two budgets: private, unbiased, within 1e-4 of a bound that no fine grid undercuts."""
+    x, p = np.array([-1.0, -0.2, 0.5, 1.0]), np.array([0.1, 0.4, 0.3, 0.2])
+    cone = value_budgets([1.0, 1.5, 2.0, 3.0], "min")
+    found = solve_free_outputs(cone, p, x, tolerance=1e-4)
+    outputs, table = found.solution
+    assert cone.tree is None
+    assert cone.holds(table)
+    assert table @ outputs == pytest.approx(x, abs=1e-8)
+    assert LinePrices(cone, p, x, 0.0, **found.multipliers).over_the_line(1e-7).bound >= found.bound - 1e-6
+    grid = np.union1d(outputs, np.linspace(-6, 6, 121))
+    fine = solve_channel(ChannelProgram.unbiased(cone, p, x, grid), solver="highs")
+    assert found.bound <= fine.value * (1 + 1e-9)
+    assert found.value <= fine.value * (1 + 1e-4)
+
+
+@pytest.mark.slow
 def test_disturbed_multipliers_prove_less():
     """And never more than what is reached."""
     cone: Cone = CONES["line"]

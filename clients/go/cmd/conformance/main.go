@@ -26,6 +26,8 @@ type step struct {
 	Value        any
 	Words        []string
 	First, Crash string
+	User         string // who asks with this state, if it is another
+	Document     string // by which way, if it is another
 }
 
 type question struct {
@@ -92,12 +94,25 @@ func lived(way *optldp.Way, user string, steps []step) (any, error) {
 		}
 		state.crashes, mark.crashes = each.Crash == "state", each.Crash == "mark"
 		rand.Reader = scripted(each.Words)
-		sent, err := way.Report(user, each.Period, each.Value, state, mark)
+		asked, asks := way, user
+		if each.Document != "" {
+			other, err := optldp.ReadWay([]byte(each.Document))
+			if err != nil {
+				return nil, err
+			}
+			asked = other
+		}
+		if each.User != "" {
+			asks = each.User
+		}
+		sent, err := asked.Report(asks, each.Period, each.Value, state, mark)
 		switch {
 		case errors.Is(err, errCrash) || err == nil && each.Crash == "report":
 			answers = append(answers, map[string]any{"crashed": true})
 		case errors.Is(err, optldp.ErrRandomness):
 			answers = append(answers, map[string]any{"stopped": true})
+		case errors.Is(err, optldp.ErrState):
+			answers = append(answers, map[string]any{"refused": true})
 		case err != nil:
 			return nil, err
 		default:
@@ -165,9 +180,10 @@ func answer(asked question) (any, error) {
 	var way *optldp.Way
 	var report func(value any) (any, error)
 	var err error
-	if kind := kindOf(asked.Document); kind == "panel" || kind == "memoised" {
+	switch kindOf(asked.Document) {
+	case "panel", "memoised", "rows", "tree":
 		way, err = optldp.ReadWay([]byte(asked.Document))
-	} else {
+	default:
 		report, err = read(asked.Document)
 	}
 	var refused *optldp.TableError

@@ -23,6 +23,11 @@ type Kept struct {
 	Draws   map[int]string `json:"draws"`   // of values that are remembered: each one's report by its place
 	Offset  *float64       `json:"offset"`  // of rounding to knots, once it is drawn
 	Last    *int           `json:"last"`    // the place that was sent last
+
+	// Of whole lives: the values until a report is drawn, by period; and of + and - the value's own when the last block ended,
+	// and those that were drawn at first and are not used.
+	Values map[int]float64 `json:"values,omitempty"`
+	Signs  string          `json:"signs,omitempty"`
 }
 
 type mark struct {
@@ -46,6 +51,7 @@ func Of(state, beside Place, owner string) (kept *Kept, marked bool, err error) 
 		*kept = Kept{}
 		fits := strict(text, kept) && kept.Format == format && kept.Owner == owner && kept.Reports != nil && kept.Draws != nil
 		again, err := json.Marshal(kept) // which differs where a member is missing
+		fits = fits && strings.Trim(kept.Signs, "+-") == ""
 		if !fits || err != nil || string(again) != text || kept.Latest < 0 || kept.Lost < 0 {
 			return nil, marked, ErrState
 		}
@@ -74,6 +80,16 @@ func larger(one, two int) int {
 		return one
 	}
 	return two
+}
+
+// Keep keeps the first value of a period.
+func (k *Kept) Keep(period int, value float64) {
+	if k.Values == nil {
+		k.Values = map[int]float64{}
+	}
+	if _, has := k.Values[period]; !has {
+		k.Values[period] = value
+	}
 }
 
 // Lose counts periods up to one as sent by another copy.

@@ -29,10 +29,13 @@ func (p FilePlace) Read() (text string, found bool, err error) {
 	return string(made), err == nil, err
 }
 
-// Write replaces the file.
+// Write replaces the file. One beside it that a crash left, or that is another's, gives way.
 func (p FilePlace) Write(text string) error {
 	beside := string(p) + ".new"
-	file, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err := os.Remove(beside); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	file, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}

@@ -20,12 +20,14 @@ pub struct Kept {
     pub turns: Option<Vec<u64>>,
     /// What was sent, by period.
     pub reports: BTreeMap<u64, String>,
-    /// Of values that are remembered: each one's report by its place.
+    /// Of values that are remembered: each one's report by its place; of a history that is summed its values by period.
     pub draws: BTreeMap<u64, String>,
     /// The offset of rounding to knots, over 2^53, once it is drawn.
     pub offset: Option<u64>,
     /// The place that was sent last.
     pub last: Option<u64>,
+    /// Of "+" and "-": the value's own when the last block ended, and those that were drawn at first and are not used.
+    pub signs: Option<String>,
 }
 
 impl Kept {
@@ -67,6 +69,11 @@ impl Kept {
             draws: texts(member("draws")?)?,
             offset: optional("offset")??,
             last: optional("last")??,
+            signs: match member("signs")? {
+                Json::Null => None,
+                Json::Text(signs) if signs.bytes().all(|sign| matches!(sign, b'+' | b'-')) => Some(signs.clone()),
+                _ => return None,
+            },
         })
     }
 
@@ -78,6 +85,8 @@ impl Kept {
         let (number, latest, lost) = (self.number, self.latest, self.lost);
         let _ = write!(text, "\"number\": {number}, \"latest\": {latest}, \"lost\": {lost}, \"turns\": {turns}, ");
         let _ = write!(text, "\"offset\": {}, \"last\": {}, ", optional(self.offset), optional(self.last));
+        let signs = self.signs.as_ref().map_or("null".into(), |signs| format!("\"{signs}\""));
+        let _ = write!(text, "\"signs\": {signs}, ");
         write_texts(&mut text, "reports", &self.reports);
         text.push_str(", ");
         write_texts(&mut text, "draws", &self.draws);

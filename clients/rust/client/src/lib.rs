@@ -23,6 +23,7 @@ mod sha256;
 mod unicode;
 mod way_proving;
 mod whole;
+mod whole_life;
 
 pub use around::read_table;
 pub use categories::read_categories;

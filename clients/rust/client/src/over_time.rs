@@ -1,10 +1,11 @@
-//! Reports of a user over time, by a panel or by draws that are remembered, with a state that draws nothing twice.
+//! Reports of a user over time, with a state that draws nothing twice: by a panel, by draws that are remembered, or of a whole life.
 //!
 //! docs/bundle-format.md has the ways, docs/asking-again.md what a state and its mark are for. No message holds a value.
 
 use crate::kept::Kept;
 use crate::normal_form::normal;
 use crate::sha256::sha256;
+use crate::whole_life::Life;
 use optldp_drawing::{Mechanism, NoRandomness, Stopped, Value, Words, DENOMINATOR};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,7 +13,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
 
-const TAG: &[u8] = b"optldp-turn/1";
+pub(crate) const TAG: &[u8] = b"optldp-turn/1";
 const LONGEST_NAME: usize = 1024; // characters
 
 /// Where a device keeps a text.
@@ -39,8 +40,12 @@ impl Place for FilePlace {
     fn write(&mut self, text: &str) -> io::Result<()> {
         let mut beside = self.0.clone().into_os_string();
         beside.push(".new");
+        match fs::remove_file(&beside) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {} // one that a crash left, or that is another's, gives way
+        }
         let mut how = OpenOptions::new();
-        how.write(true).create(true).truncate(true);
+        how.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut how, 0o600);
         let mut file = how.open(&beside)?;
@@ -111,6 +116,8 @@ pub enum Kind {
     Panel { reports: u64, span: u64, salt: Option<[u8; 16]>, shares: Option<Vec<u64>> },
     /// A user draws a report of each different value once, for so many of them at most.
     Memoised { values: u64 },
+    /// Of a whole history, by one budget.
+    Life(Life),
 }
 
 impl Way {
@@ -163,8 +170,11 @@ impl Way {
             mark.write(&kept.mark())?;
         }
         let lacking = self.is_turn(&mut kept, &name, period, generator)? && !kept.reports.contains_key(&period);
+        if let Kind::Life(life) = &self.kind {
+            life.note(&self.mechanism, &mut kept, (&name, period), value, generator)?;
+        }
         if lacking && period >= kept.latest && period > kept.lost {
-            if let Some(report) = self.drawn(&mut kept, value, generator)? {
+            if let Some(report) = self.drawn(&mut kept, &name, value, generator)? {
                 kept.reports.insert(period, report);
             }
         }
@@ -176,8 +186,10 @@ impl Way {
     }
 
     fn is_turn(&self, kept: &mut Kept, name: &str, period: u64, generator: &mut impl Words) -> Result<bool, Unsent> {
-        let Kind::Panel { reports, span, salt, shares } = &self.kind else {
-            return Ok(true);
+        let (reports, span, salt, shares) = match &self.kind {
+            Kind::Panel { reports, span, salt, shares } => (reports, span, salt, shares),
+            Kind::Memoised { .. } => return Ok(true),
+            Kind::Life(life) => return Ok(life.is_turn(name, period)),
         };
         let turns =
             |word: &mut dyn FnMut(u64) -> Result<u64, Unsent>| turns_by(*reports, *span, shares.as_deref(), word);
@@ -195,9 +207,17 @@ impl Way {
     }
 
     /// A report that is drawn now, or remembered; none where nothing may be drawn.
-    fn drawn(&self, kept: &mut Kept, value: &Value<'_>, generator: &mut impl Words) -> Result<Option<String>, Unsent> {
-        let Kind::Memoised { values } = &self.kind else {
-            return Ok(self.mechanism.report(value, generator)?.pop());
+    fn drawn(
+        &self,
+        kept: &mut Kept,
+        name: &str,
+        value: &Value<'_>,
+        generator: &mut impl Words,
+    ) -> Result<Option<String>, Unsent> {
+        let values = match &self.kind {
+            Kind::Panel { .. } => return Ok(self.mechanism.report(value, generator)?.pop()),
+            Kind::Life(life) => return life.drawn(&self.mechanism, kept, name, value, generator),
+            Kind::Memoised { values } => values,
         };
         let offset = match kept.offset {
             Some(offset) => offset,
@@ -256,7 +276,7 @@ fn place_of(word: u64, many: u64) -> u64 {
 }
 
 /// The place that a word picks by shares, from 0.
-fn picked(shares: &[u64], word: u64) -> u64 {
+pub(crate) fn picked(shares: &[u64], word: u64) -> u64 {
     let (chosen, mut end) = (place_of(word, shares.iter().sum()), 0);
     let until = shares.iter().take_while(|share| {
         end += **share;
@@ -265,7 +285,7 @@ fn picked(shares: &[u64], word: u64) -> u64 {
     until.count() as u64
 }
 
-fn drawn_word(generator: &mut impl Words) -> Result<u64, Unsent> {
+pub(crate) fn drawn_word(generator: &mut impl Words) -> Result<u64, Unsent> {
     let mut word = [0];
     generator.fill(&mut word).map_err(|NoRandomness| Stopped::NoRandomness)?;
     Ok(word[0])
@@ -277,7 +297,7 @@ fn framed(parts: &[&[u8]]) -> Vec<u8> {
 }
 
 /// A word of 64 bits that follows from parts.
-fn hashed(parts: &[&[u8]]) -> u64 {
+pub(crate) fn hashed(parts: &[&[u8]]) -> u64 {
     let digest = sha256(&framed(parts));
     u64::from_str_radix(&digest[..16], 16).map_or(0, u64::swap_bytes) // of the digest's bytes the lowest comes first
 }

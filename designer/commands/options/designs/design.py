@@ -71,14 +71,14 @@ class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOp
 
     epsilons: Annotated[list[float] | None, EPSILON] = None
     privacy: Annotated[
-        str, typer.Option("--privacy", help=f"What is promised for any two values. {privacies_in_words()}.")
+        str, typer.Option("--privacy", help=f"Kind of promise for any two values. {privacies_in_words()}.")
     ] = PURE
     knots_text: Annotated[
         str | None,
         typer.Option(
             "--knots",
             metavar="N|auto",
-            help="Equally spaced knots, or auto for as many as a gap takes. auto:gap=1e-5 sets the relative "
+            help="Equally spaced knots, or auto for as many as a gap needs. auto:gap=1e-5 sets the relative "
             "gap to every mechanism on the interval; otherwise it is 1e-4, by at most 401. Default: auto, "
             "or a prior's own "
             "values; for other methods and objectives 101.",
@@ -116,7 +116,7 @@ class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOp
         str | None,
         typer.Option(
             "--loss",
-            help="What one report costs: absolute, squared, zero-one, circular (with --circle), or a file of numbers, "
+            help="Loss of one report: absolute, squared, zero-one, circular (with --circle), or a file of numbers, "
             "a row for each value and a column for each of --outputs, no header; of categories zero-one, or a file "
             "with a column for each. The least expected loss; with --objective minimax the worst.",
             rich_help_panel=PANEL,
@@ -130,7 +130,7 @@ class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOp
         typer.Option(
             "--outputs",
             metavar="LO:HI:STEP|FILE|N|bits:B",
-            help="The only reports there may be; a file has a column output. A number such as 16, or bits:4, "
+            help="The only possible reports; a file has a column output. A number such as 16, or bits:4, "
             "is the largest number of reports, which are placed where they are best, for --objective "
             "expected, minimax and trade-off without a loss.",
             rich_help_panel=PANEL,
@@ -141,7 +141,7 @@ class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOp
         typer.Option(
             "--workload",
             metavar="prefix|ranges|moments|FILE",
-            help="With --objective workload: what is asked, by name or as numbers, queries x values.",
+            help="With --objective workload: the queries, by name or as numbers, queries x values.",
             rich_help_panel=PANEL,
         ),
     ] = None
@@ -150,8 +150,8 @@ class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOp
         typer.Option(
             "--method",
             help="optimal (default), aaa, or a closed form such as piecewise; with --privacy approximate gaussian, "
-            "with metric geometric. Categories: auto (default: the least error of grr, olh and subset; subset, "
-            "whose reports are a bit for each category, must gain 2%), grr, olh, oue, rappor, subset, "
+            "with metric geometric. Categories: auto (default: the least error of grr, olh and subset, where subset "
+            "must gain 2%, since its reports have a bit for each category), grr, olh, oue, rappor, subset, "
             "projective-geometry, optimal. "
             "Pairs: unary (default; grr with --level-epsilon), grr. "
             f"Some take settings, such as aaa:intervals=8,window=12 or ptt:worst-case: {methods_in_words()}.",
@@ -168,12 +168,12 @@ class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOp
         Literal["protect"] | None,
         typer.Option(
             "--missing",
-            help="protect: people without a value report, too, and nobody learns who has none; the share who have one "
+            help="protect: people without a value report, too, and nobody learns who they are; the share with a value "
             "comes with the mean. Without it dropping a row shows that a person has none.",
         ),
     ] = None
     padding: Annotated[
-        int | None, typer.Option("--padding", help="For pairs: how many a user holds, about. Default: 1.")
+        int | None, typer.Option("--padding", help="For pairs: about how many a user holds. Default: 1.")
     ] = None
     levels: Annotated[
         str | None,
@@ -193,9 +193,9 @@ class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOp
         typer.Option(
             "--leakage",
             metavar="BOUND",
-            help="For --levels of numbers: make tables on common outputs, whose reports reveal the level by a "
-            "log-ratio of at most this; inf for no bound. Settings are shares, the users at each level "
-            "(default: as many), and outputs, LO:HI:N, the only reports (default: the best found): "
+            help="For --levels of numbers: make tables on common outputs, whose reports reveal the level by at most "
+            "this log-ratio; inf for no bound. Settings are shares, the users at each level (default: equal), and "
+            "outputs, LO:HI:N, the only reports (default: the best found): "
             "0.2,shares=2,1,1.",
         ),
     ] = None
@@ -207,7 +207,7 @@ class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOp
         typer.Option(
             "--way",
             rich_help_panel=OVER_TIME,
-            help="How to collect over --periods: auto, the best that keeps what is protected; panel, rows, tree, "
+            help="How to collect over --periods: auto, the best that keeps the promise; panel, rows, tree, "
             "directions, fresh or memoised.",
         ),
     ] = "auto"
@@ -216,8 +216,8 @@ class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOp
         typer.Option(
             "--turns",
             rich_help_panel=OVER_TIME,
-            help="Who says when a user reports: names, by a public hash that estimate checks, or devices, which draw "
-            "and keep it.",
+            help="Source of each user's turns: names, by a public hash that estimate checks, or devices, which draw "
+            "and keep them.",
         ),
     ] = "names"
     uniform_share: UniformShare = UNIFORM_SHARE

@@ -70,7 +70,7 @@ class FeaturesOptions(Options):
             "--response",
             metavar="NAME",
             rich_help_panel=PANEL,
-            help="--for regression: the column whose slopes are wanted.",
+            help="--for regression: the response, on which the other columns have slopes.",
         ),
     ] = None
 
@@ -90,8 +90,8 @@ class FeaturesOptions(Options):
             "--after",
             metavar="TABLE REPORTS",
             rich_help_panel=PANEL,
-            help="--for regression in two rounds: the first one's mechanism, which was designed without DATA, and its "
-            "reports. Other users report score features at its slopes. plan says whether two rounds pay.",
+            help="--for regression in two rounds: the first round's mechanism, designed without DATA, and its "
+            "reports. Other users report score features at its slopes. plan shows whether two rounds pay.",
         ),
     ] = None
 

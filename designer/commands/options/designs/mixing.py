@@ -28,8 +28,8 @@ class MixingOptions(Options):
         float | None,
         typer.Option(
             "--central-epsilon",
-            help="Finds the largest --epsilon with which the reports of --n users, mixed by someone whom they trust, "
-            "keep this much together; needs --shuffle-delta. See optldp shuffle.",
+            help="Find the largest --epsilon with which the reports of --n users, mixed by a trusted party, keep this "
+            "budget together; needs --shuffle-delta. See optldp shuffle.",
         ),
     ] = None
     shuffle_delta: Annotated[

@@ -31,7 +31,7 @@ class ObjectiveOptions(PriorOptions):
 
     n: Annotated[
         int | None,
-        people("People who will report, once each: how far off may their mean be?", rich_help_panel=PANEL),
+        people("People who will report, once each, for the error of their mean.", rich_help_panel=PANEL),
     ] = None
     confidence: Confidence = CONFIDENCE
     assume: Annotated[
@@ -39,9 +39,9 @@ class ObjectiveOptions(PriorOptions):
         typer.Option(
             "--assume",
             metavar="NAME=NUMBER",
-            help="With --objective error: each weight of the prior is right within a factor, as trust=3 says. With "
-            "--objective robust: what --assume of estimate has, near this prior, such as shape=1.1,exempt=0.01 or "
-            "monotone=50. Repeat it for what holds together.",
+            help="With --objective error: each weight of the prior is right within a factor, such as trust=3. With "
+            "--objective robust: any assumption of estimate's --assume, near this prior, such as "
+            "shape=1.1,exempt=0.01 or monotone=50. Repeat it to assume several at once.",
         ),
     ] = None
     assume_from: Annotated[

@@ -33,7 +33,7 @@ class OverTimeOptions(Options):
             "--changes",
             min=0,
             rich_help_panel=PANEL,
-            help="How often a value changes at most. An assumption about errors, not about privacy. Default: any.",
+            help="Most changes of a user's value. An assumption about errors, not about privacy. Default: any.",
         ),
     ] = None
     answers: Annotated[

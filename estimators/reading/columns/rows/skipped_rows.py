@@ -26,10 +26,10 @@ class SkippedRowsWarning(UserWarning):
 
 
 class SkippedRows:
-    """An account of the rows that were left out; hand one over as `skip_invalid` to read it afterwards.
+    """An account of the rows that were left out; pass one as `skip_invalid` and read it afterwards.
 
-    Rows are not missing at random if those who sent them chose what to send: what is left is then no random part of
-    all, and no estimate makes up for it.
+    Such rows are not missing at random if senders chose what to send. The remaining rows are then no random part of
+    all, which no estimate corrects.
 
     Attributes
     ----------

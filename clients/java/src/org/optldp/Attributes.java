@@ -2,6 +2,7 @@ package org.optldp;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.optldp.internal.DoubleText;
 
 /** Several numbers, of which so many are reported. */
 final class Attributes extends Mechanism {

@@ -4,6 +4,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.optldp.internal.Field;
 
 /**
  * A mechanism for categories that is proved private, made by {@link CategoryReader}: draws reports, as docs/bundle-format.md of

@@ -1,11 +1,11 @@
 package org.optldp;
 
-import static org.optldp.Document.list;
-import static org.optldp.Document.object;
-import static org.optldp.Document.text;
-import static org.optldp.Document.whole;
 import static org.optldp.TableException.need;
 import static org.optldp.TableReader.WHOLE;
+import static org.optldp.internal.Document.list;
+import static org.optldp.internal.Document.object;
+import static org.optldp.internal.Document.text;
+import static org.optldp.internal.Document.whole;
 
 import java.math.BigInteger;
 import java.util.ArrayList;
@@ -14,6 +14,8 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import org.optldp.internal.Document;
+import org.optldp.internal.Field;
 
 /** From a file to a mechanism for categories that is proved private. */
 public final class CategoryReader {

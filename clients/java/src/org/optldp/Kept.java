@@ -4,6 +4,8 @@ import java.math.BigInteger;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.optldp.internal.Document;
+import org.optldp.internal.Json;
 
 /** What a device keeps of one way and one user: a text, and the mark beside it that shows how far the text had come. */
 final class Kept {
@@ -15,7 +17,7 @@ final class Kept {
     long lost; // until this period another copy may have sent reports that this one does not hold
     TreeSet<Integer> turns; // where the device drew them
     final Map<String, String> reports = new TreeMap<>(); // what was sent, by period
-    final Map<String, String> draws = new TreeMap<>(); // of values that are remembered, by their place
+    final Map<String, String> draws = new TreeMap<>(); // what is remembered: of values by their place, of whole lives by its name
 
     private Kept(String owner) {
         this.owner = owner;
@@ -33,8 +35,21 @@ final class Kept {
             kept.latest = Math.max(kept.latest, count(further.get("latest")));
             kept.lost = Math.max(kept.lost, count(further.get("latest")));
             return kept;
-        } catch (TableException altered) {
-            throw new IllegalArgumentException("the state and its mark must be this user's, as they were left, got others");
+        } catch (TableException none) {
+            throw altered();
+        }
+    }
+
+    private static IllegalArgumentException altered() {
+        return new IllegalArgumentException("the state and its mark must be this user's, as they were left, got others");
+    }
+
+    /** What is remembered as a number. */
+    double number(String name) {
+        try {
+            return Double.parseDouble(draws.get(name));
+        } catch (NumberFormatException | NullPointerException none) { // whose message would tell what the state holds
+            throw altered();
         }
     }
 

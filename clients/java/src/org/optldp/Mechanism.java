@@ -3,6 +3,7 @@ package org.optldp;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import org.optldp.internal.DoubleText;
 
 /**
  * Any mechanism that is proved private, made by {@link MechanismReader}. It is read only, so that threads may share one. No

@@ -1,11 +1,11 @@
 package org.optldp;
 
-import static org.optldp.Document.list;
-import static org.optldp.Document.object;
-import static org.optldp.Document.text;
-import static org.optldp.Document.whole;
 import static org.optldp.TableException.need;
 import static org.optldp.TableReader.WHOLE;
+import static org.optldp.internal.Document.list;
+import static org.optldp.internal.Document.object;
+import static org.optldp.internal.Document.text;
+import static org.optldp.internal.Document.whole;
 
 import java.math.BigDecimal;
 import java.math.BigInteger;
@@ -15,6 +15,7 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import org.optldp.internal.Document;
 
 /** From a file to any mechanism that this client has, proved private: what has several parts is proved part by part. */
 public final class MechanismReader {

@@ -44,9 +44,10 @@ public final class OverTime {
     private final byte[] salt; // null: each device draws its turns
     private final long[] shares; // null: all periods alike
     private final int span;
+    private final WholeLife life; // null of panels and of values that are remembered
 
     OverTime(String identifier, int periods, double epsilon, Mechanism mechanism, double[] knots, Categories names, int most,
-            boolean remembers, byte[] salt, long[] shares, int span) {
+            boolean remembers, byte[] salt, long[] shares, int span, WholeLife life) {
         this.identifier = identifier;
         this.periods = periods;
         this.epsilon = epsilon;
@@ -58,6 +59,7 @@ public final class OverTime {
         this.salt = salt;
         this.shares = shares;
         this.span = span;
+        this.life = life;
     }
 
     /**
@@ -81,9 +83,13 @@ public final class OverTime {
             mark.write(kept.mark());
         }
         String asked = Integer.toString(period);
-        boolean lacking = isTurn(kept, name, period) && !kept.reports.containsKey(asked);
+        int place = life == null ? 0 : picked(hashed(name, 0));
+        boolean turn = life == null ? isTurn(kept, name, period) : life.inTurn(place, period);
+        boolean lacking = turn && !kept.reports.containsKey(asked);
+        if (life != null) life.note(kept, place, period, value);
         if (lacking && period >= kept.latest && period > kept.lost) {
-            String report = remembers ? remembered(kept, value) : mechanism.report(value).get(0);
+            String report = life != null ? life.drawn(kept, place, value)
+                    : remembers ? remembered(kept, value) : mechanism.report(value).get(0);
             if (report != null) kept.reports.put(asked, report);
         }
         kept.latest = Math.max(kept.latest, period);
@@ -96,7 +102,7 @@ public final class OverTime {
     private boolean isTurn(Kept kept, String name, int period) {
         if (remembers) return true;
         if (salt == null && kept.turns == null) {
-            kept.turns = kept.lost > 0 ? new TreeSet<>() : turnsBy(number -> drawn());
+            kept.turns = kept.lost > 0 ? new TreeSet<>() : turnsBy(number -> Taken.one());
         }
         TreeSet<Integer> turns = salt == null ? kept.turns : turnsBy(number -> hashed(name, number));
         return turns.contains((period - 1) % span + 1);
@@ -106,27 +112,26 @@ public final class OverTime {
         long word(int number);
     }
 
-    private static long drawn() {
-        try (Taken words = new Taken(1)) {
-            return words.word();
-        }
-    }
-
     /** The place that a word picks of so many, from 0. */
     private static long place(long word, long many) {
         BigInteger unsigned = new BigInteger(Long.toUnsignedString(word));
         return unsigned.multiply(BigInteger.valueOf(many)).shiftRight(64).longValueExact();
     }
 
+    /** The place that a word picks by the shares, from 0. */
+    private int picked(long word) {
+        long total = 0;
+        for (long share : shares) total += share;
+        long chosen = place(word, total);
+        int place = 0;
+        for (long end = shares[0]; end <= chosen; end += shares[place]) place++;
+        return place;
+    }
+
     private TreeSet<Integer> turnsBy(Numbered words) {
         TreeSet<Integer> turns = new TreeSet<>();
         if (shares != null) {
-            long total = 0;
-            for (long share : shares) total += share;
-            long chosen = place(words.word(0), total);
-            int period = 0;
-            for (long end = 0; end <= chosen; period++) end += shares[period];
-            turns.add(period);
+            turns.add(1 + picked(words.word(0)));
             return turns;
         }
         for (int number = 0; number < most; number++) {
@@ -167,8 +172,9 @@ public final class OverTime {
     private String remembered(Kept kept, Object value) {
         mechanism.require(value);
         Map<String, String> mine = new TreeMap<>(kept.draws);
-        if (mine.isEmpty()) mine.put(OFFSET, Double.toString((drawn() >>> 11) * 0x1p-53));
-        int code = names != null ? names.code((String) value) : rounded((Double) value, Double.parseDouble(mine.get(OFFSET)));
+        double offset = mine.isEmpty() ? (Taken.one() >>> 11) * 0x1p-53 : kept.number(OFFSET);
+        mine.put(OFFSET, Double.toString(offset));
+        int code = names != null ? names.code((String) value) : rounded((Double) value, offset);
         Object at = names != null ? value : (Object) knots[code];
         String place = Integer.toString(code);
         long drawn = mine.keySet().stream().filter(each -> !each.equals(OFFSET) && !each.equals(LAST)).count();

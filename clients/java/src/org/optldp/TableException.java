@@ -4,11 +4,11 @@ package org.optldp;
 public final class TableException extends Exception {
     private static final long serialVersionUID = 1L;
 
-    TableException(String message) {
+    public TableException(String message) {
         super(message);
     }
 
-    static void need(boolean holds, String message) throws TableException {
+    public static void need(boolean holds, String message) throws TableException {
         if (!holds) throw new TableException(message);
     }
 }

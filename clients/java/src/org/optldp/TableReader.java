@@ -1,18 +1,19 @@
 package org.optldp;
 
-import static org.optldp.Document.list;
-import static org.optldp.Document.number;
-import static org.optldp.Document.numbers;
-import static org.optldp.Document.object;
-import static org.optldp.Document.text;
-import static org.optldp.Document.wholes;
 import static org.optldp.TableException.need;
+import static org.optldp.internal.Document.list;
+import static org.optldp.internal.Document.number;
+import static org.optldp.internal.Document.numbers;
+import static org.optldp.internal.Document.object;
+import static org.optldp.internal.Document.text;
+import static org.optldp.internal.Document.wholes;
 
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.optldp.internal.Document;
 
 /** From a file to a table that is proved private: exact tables and floor forms. */
 public final class TableReader {

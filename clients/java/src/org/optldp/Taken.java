@@ -36,12 +36,23 @@ final class Taken implements AutoCloseable {
         return word() >>> 11;
     }
 
+    /** One word. */
+    static long one() {
+        try (Taken words = new Taken(1)) {
+            return words.word();
+        }
+    }
+
     /** A whole number below a bound; words that would favour some are drawn again. */
     int below(int bound) {
+        return (int) below((long) bound);
+    }
+
+    long below(long bound) {
         long rest = (Long.remainderUnsigned(-1L, bound) + 1) % bound; // of 2^64
         long word = word();
         while (rest != 0 && Long.compareUnsigned(word, -rest) >= 0) word = word();
-        return (int) Long.remainderUnsigned(word, bound);
+        return Long.remainderUnsigned(word, bound);
     }
 
     /** So many different ones of many, all orders alike: the first steps of a Fisher-Yates shuffle. */

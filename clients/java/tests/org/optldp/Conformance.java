@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import org.optldp.internal.Json;
 
 /** Answers the vectors of clients/conformance, a line of JSON each: {@code python -m clients.conformance java}. */
 final class Conformance {
@@ -95,7 +96,7 @@ final class Conformance {
     private static boolean isOverTime(byte[] document) {
         try {
             return Json.parse(new String(document, StandardCharsets.UTF_8)) instanceof Map<?, ?> file
-                    && List.of("panel", "memoised").contains(String.valueOf(file.get("kind")));
+                    && List.of("panel", "memoised", "rows", "tree").contains(String.valueOf(file.get("kind")));
         } catch (TableException broken) {
             return false; // the other reader says why
         }
@@ -129,7 +130,7 @@ final class Conformance {
     }
 
     /** Reports in periods, with a state that is kept, put back, lost, or not written. */
-    private static String lived(OverTime way, String user, List<?> steps) {
+    private static String lived(OverTime way, String user, List<?> steps) throws TableException {
         Memory state = new Memory(false);
         Memory mark = new Memory(true);
         String kept = null;
@@ -145,14 +146,19 @@ final class Conformance {
             boolean fills = given.hasNext();
             Table.words = bytes -> fill(bytes, given, fills);
             Object value = step.get("value") instanceof Number number ? (Object) number.doubleValue() : step.get("value");
+            boolean same = step.get("document") == null; // else another way asks with this state
+            OverTime asked = same ? way : OverTimeReader.read(((String) step.get("document")).getBytes(StandardCharsets.UTF_8));
+            String asks = step.get("user") == null ? user : (String) step.get("user");
             try {
-                String sent = way.report(user, ((Number) step.get("period")).intValue(), value, state, mark);
+                String sent = asked.report(asks, ((Number) step.get("period")).intValue(), value, state, mark);
                 String told = sent == null ? "null" : '"' + sent + '"';
                 answers.add("report".equals(step.get("crash")) ? "{\"crashed\": true}" : "{\"sent\": " + told + "}");
             } catch (IOException crash) {
                 answers.add("{\"crashed\": true}");
             } catch (Exhausted stopped) {
                 answers.add("{\"stopped\": true}");
+            } catch (IllegalArgumentException refused) {
+                answers.add("{\"refused\": true}");
             }
         }
         return "{\"answers\": " + answers + "}";

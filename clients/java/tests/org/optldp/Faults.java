@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
 import java.util.List;
+import org.optldp.internal.Field;
 
 /** What no vector shows, by generators planted in the platform's place: {@code java -cp FOLDER org.optldp.Faults}. */
 final class Faults {
@@ -63,7 +64,7 @@ final class Faults {
     /** What no vector shows of a state: it is one way's and one user's, a file of its owner alone, and no error tells. */
     private static void keepsStates() throws IOException {
         Categories answers = new Categories(1, "t0", LABELS, Categories.unary(3, Table.WHOLE / 2, Table.WHOLE / 4));
-        OverTime way = new OverTime("t1", 12, 2, Mechanism.of(answers), null, answers, 2, true, null, null, 12);
+        OverTime way = new OverTime("t1", 12, 2, Mechanism.of(answers), null, answers, 2, true, null, null, 12, null);
         Path folder = Files.createTempDirectory("optldp");
         FilePlace state = new FilePlace(folder.resolve("state"));
         FilePlace mark = new FilePlace(folder.resolve("mark"));

@@ -1,37 +1,37 @@
-package org.optldp;
+package org.optldp.internal;
 
 /** The field of a power of a prime, of at most 256 elements: what local hashing hashes by, and where points lie. */
-final class Field {
-    final int size;
+public final class Field {
+    public final int size;
     private final int prime;
     private final int[] tail; // the coefficients below the highest of its polynomial
 
-    Field(int prime, int... tail) {
+    public Field(int prime, int... tail) {
         this.prime = prime;
         this.tail = tail;
         this.size = (int) power(prime, tail.length);
     }
 
-    static long power(long base, int exponent) {
+    public static long power(long base, int exponent) {
         long made = 1;
         for (int i = 0; i < exponent; i++) made *= base;
         return made;
     }
 
     /** The hash of a category's number, of so many digits, under a seed: docs/bundle-format.md has the table of seeds. */
-    int hashed(long seed, int code, int digits) {
+    public int hashed(long seed, int code, int digits) {
         int[] parts = new int[digits];
         for (int i = 0; i < digits; i++, code /= size) parts[i] = code % size;
         return whole(inner(point(seed, digits), parts));
     }
 
     /** How many vectors of so many entries have a one as the first that is not zero. */
-    long points(int length) {
+    public long points(int length) {
         return (power(size, length) - 1) / (size - 1);
     }
 
     /** The vector of a point's number: zeros, its one, and entries that are free. */
-    int[] point(long number, int length) {
+    public int[] point(long number, int length) {
         int free = 0;
         while (free + 1 < length && number >= power(size, free)) number -= power(size, free++);
         int[] made = new int[length];
@@ -41,7 +41,7 @@ final class Field {
     }
 
     /** The number of the point on the line of a vector, which is not zero. */
-    long number(int[] vector) {
+    public long number(int[] vector) {
         int first = 0;
         while (vector[first] == 0) first++;
         int inverse = 1;
@@ -52,7 +52,7 @@ final class Field {
     }
 
     /** What an inner product lacks to be zero, or to be one. */
-    int lacking(int[] a, int[] b, int due) {
+    public int lacking(int[] a, int[] b, int due) {
         int[] parts = inner(a, b);
         for (int i = 0; i < parts.length; i++) parts[i] = (prime - parts[i]) % prime;
         parts[0] = (parts[0] + due) % prime;

@@ -1,5 +1,5 @@
 // @ts-check
-/** How fast the client is, in Node: `node examples/browser-client/benchmark.js mech.json`. */
+/** How fast the client is, in Node: `node clients/javascript/benchmark.js mech.json`. */
 
 import { readFile } from "node:fs/promises";
 import { parseTable, perturb, perturbMany } from "./optldp-client.js";

@@ -1,7 +1,7 @@
 /**
  * The client of bundles against the library: laws of reports of every kind, refusals.
  *
- *     python make_bundles.py FOLDER && OPTLDP_FIXTURES=FOLDER node --test examples/browser-client/tests/bundles.test.js
+ *     python make_bundles.py FOLDER && OPTLDP_FIXTURES=FOLDER node --test clients/javascript/tests/bundles.test.js
  */
 
 import assert from "node:assert/strict";

@@ -1,4 +1,4 @@
-package org.optldp;
+package org.optldp.internal;
 
 import static org.optldp.TableException.need;
 
@@ -7,12 +7,13 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.optldp.TableException;
 
 /**
  * JSON, strictly: keys of an object differ and numbers fit in doubles. Whole numbers, those without point or exponent, become
  * BigInteger, others Double; lists and objects List and Map.
  */
-final class Json {
+public final class Json {
     private static final int DEEPEST = 16;
     private static final String BROKEN = "the file must be whole JSON text, got something else";
     private final String text;
@@ -22,7 +23,7 @@ final class Json {
         this.text = text;
     }
 
-    static Object parse(String text) throws TableException {
+    public static Object parse(String text) throws TableException {
         Json reader = new Json(text);
         Object value = reader.value(0);
         reader.skipSpace();

@@ -1,18 +1,18 @@
-package org.optldp;
+package org.optldp.internal;
 
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.math.RoundingMode;
 
 /** Numbers as files of reports hold them. Java 17 and Android do not always write the fewest digits: this does. */
-final class DoubleText {
+public final class DoubleText {
     private static final int MOST_DIGITS = 17;
     private static final RoundingMode[] ROUNDINGS = {RoundingMode.HALF_EVEN, RoundingMode.UP, RoundingMode.DOWN};
 
     private DoubleText() {}
 
     /** The shortest decimal number that is the very double; exponents have two digits or more. */
-    static String of(double number) {
+    public static String of(double number) {
         if (number == 0) return "0.0";
         BigDecimal digits = shortest(number);
         int exponent = digits.precision() - digits.scale() - 1;

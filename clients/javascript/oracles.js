@@ -142,7 +142,7 @@ export function randomChoices(many, chosen, words) {
 }
 
 /** Words that would favour some numbers are drawn again. @type {(bound: number, words: RandomWords) => number} */
-function uniformBelow(bound, words) {
+export function uniformBelow(bound, words) {
   const [all, size] = [2n ** 64n, BigInt(bound)];
   let word = words.word();
   while (word >= all - (all % size)) word = words.word();

@@ -37,19 +37,25 @@ import { asCount } from "./oracles.js";
 /**
  * @typedef {object} State What a device keeps of one panel and one user.
  * @property {string} format
+ * @property {string} owner A digest of the way and the user: a state of another one is refused.
  * @property {number} number How often it was written.
  * @property {number} latest The last period that was asked for.
  * @property {number} lost Until this period another copy may have sent reports.
  * @property {number[] | null} turns Where the device drew them.
- * @property {Record<string, string[]>} reports The cells sent, by period.
- * @property {Record<string, string>} [draws] Of values that are remembered: the cell of each by its place, the offset of
- *   rounding and the last place.
+ * @property {Record<string, string>} reports What was sent, by period.
+ * @property {Record<string, string>} draws Of values that are remembered: each one's report by its place.
+ * @property {number | null} offset Of rounding to knots, once it is drawn.
+ * @property {number | null} last The place that was sent last.
+ * @property {string | null} signs Those that were drawn together at first, "+" and "-".
+ * @property {string | null} sign The value's own when the last block ended.
+ * @property {number} told How many of the signs are used.
+ * @property {Record<string, number>} values Of a history until its report is drawn: the value of each period.
  */
 
 const KEYS = ["format", "kind", "mechanism", "periods", "reports", "epsilon", "salt", "shares", "span"];
 const STATE = "optldp-periods/1";
 const TAG = "optldp-turn/1";
-const MOST_PERIODS = 100_000n;
+export const MOST_PERIODS = 100_000n;
 const LARGEST_TOTAL = 2n ** 31n;
 const LONGEST_NAME = 1024; // code points
 
@@ -79,17 +85,27 @@ export async function parsePanel(text) {
  *   { file: JsonObject, members: JsonObject, document: JsonObject, placed: Placed<any>, periods: number }}
  */
 export function readWay(text, kind, keys) {
-  if (text.length > LARGEST_TEXT) refuse(`a bundle must be at most ${LARGEST_TEXT} characters, got ${text.length}`);
-  const file = asObject("the file", readJson(text));
-  if (file.format !== BUNDLE || file.kind !== kind) refuse(`kind must be ${kind}, got ${shown(file.kind ?? null)}`);
-  const { checksum: _, ...members } = file;
-  asObject("the way", members, keys);
+  const { file, members } = readWayFile(text, { [kind]: keys });
   const document = asObject("the mechanism", members.mechanism);
   const placed = readMember(document);
   if (placed.epsilons.length > 1 || document.format !== FORMAT && placed.columns[0] !== "report") {
     refuse(`a ${kind} is of a table of numbers or a mechanism for categories, got another`);
   }
   return { file, members, document, placed, periods: asCount("periods", members.periods, 2n, MOST_PERIODS) };
+}
+
+/** The file of a way of one of some kinds, with the members that it has but its checksum.
+ * @type {(text: string, keys: Record<string, string[]>) => { file: JsonObject, members: JsonObject, kind: string }} */
+export function readWayFile(text, keys) {
+  if (text.length > LARGEST_TEXT) refuse(`a bundle must be at most ${LARGEST_TEXT} characters, got ${text.length}`);
+  const file = asObject("the file", readJson(text));
+  const kind = typeof file.kind === "string" && Object.hasOwn(keys, file.kind) ? file.kind : null;
+  if (file.format !== BUNDLE || kind === null) {
+    return refuse(`kind must be ${Object.keys(keys).join(" or ")}, got ${shown(file.kind ?? null)}`);
+  }
+  const { checksum: _, ...members } = file;
+  asObject("the way", members, keys[kind]);
+  return { file, members, kind };
 }
 
 /** The budget of a way, which so many draws keep. @type {(members: JsonObject, placed: Placed<any>, many: number) =>
@@ -103,7 +119,7 @@ export function readBudget(members, placed, many) {
 }
 
 /** @type {(salt: Json) => Uint8Array | null} */
-function readSalt(salt) {
+export function readSalt(salt) {
   if (salt === null) return null;
   const digits = asText("the salt", salt);
   if (!/^[0-9a-f]{32}$/.test(digits)) refuse(`the salt must be 32 hexadecimal digits, got ${shown(digits)}`);
@@ -128,36 +144,45 @@ function framed(bytes) {
   return whole;
 }
 
-/** Word `number` of a user, as docs/bundle-format.md says. @type {(salt: Uint8Array, user: string, number: number) =>
- * Promise<bigint>} */
-async function turnWord(salt, user, number) {
-  const text = new TextEncoder();
-  const last = new Uint8Array(8);
-  new DataView(last.buffer).setBigUint64(0, BigInt(number), true);
-  const parts = [text.encode(TAG), salt, text.encode(user), last].map(framed);
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+/** The SHA-256 of parts, each with its length before it. @type {(parts: Uint8Array[]) => Promise<Uint8Array>} */
+async function digest(parts) {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + 8 + part.length, 0));
   let at = 0;
-  for (const part of parts) {
+  for (const part of parts.map(framed)) {
     whole.set(part, at);
     at += part.length;
   }
-  return new DataView(await crypto.subtle.digest("SHA-256", whole)).getBigUint64(0, true);
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", whole));
+}
+
+/** Word `number` of a user, as docs/bundle-format.md says. @type {(salt: Uint8Array, user: string, number: number) =>
+ * Promise<bigint>} */
+export async function turnWord(salt, user, number) {
+  const text = new TextEncoder();
+  const last = new Uint8Array(8);
+  new DataView(last.buffer).setBigUint64(0, BigInt(number), true);
+  const made = await digest([text.encode(TAG), salt, text.encode(user), last]);
+  return new DataView(made.buffer).getBigUint64(0, true);
+}
+
+/** The place of so many that a word picks. @type {(word: bigint, many: number) => number} */
+const placeOf = (word, many) => Number((word * BigInt(many)) >> 64n);
+
+/** The place that a word picks by shares. @type {(shares: number[], word: bigint) => number} */
+export function picked(shares, word) {
+  const chosen = placeOf(word, shares.reduce((sum, share) => sum + share, 0));
+  let end = 0;
+  return shares.findIndex((share) => (end += share) > chosen);
 }
 
 /** The turns of words, from 1 on and rising. @type {(panel: Panel, shares: number[] | null, word: (number: number) =>
  * Promise<bigint>) => Promise<number[]>} */
 async function turnsBy(panel, shares, word) {
-  /** @type {(drawn: bigint, many: number) => number} */
-  const place = (drawn, many) => Number((drawn * BigInt(many)) >> 64n);
-  if (shares !== null) {
-    const chosen = place(await word(0), shares.reduce((sum, share) => sum + share, 0));
-    let end = 0;
-    return [1 + shares.findIndex((share) => (end += share) > chosen)];
-  }
+  if (shares !== null) return [1 + picked(shares, await word(0))];
   const chosen = /** @type {Set<number>} */ (new Set());
   for (let number = 0; number < panel.reports; number++) {
     const last = (panel.span ?? panel.periods) - panel.reports + number + 1;
-    const drawn = 1 + place(await word(number), last);
+    const drawn = 1 + placeOf(await word(number), last);
     chosen.add(chosen.has(drawn) ? last : drawn);
   }
   return [...chosen].sort((x, y) => x - y);
@@ -208,15 +233,15 @@ export async function reportInPeriod(panel, { user, period, value, state, mark }
     if (salt === null) kept.turns ??= kept.lost ? [] : await drawnTurns(panel);
     const turns = kept.turns ?? (await turnsOf(panel, name));
     const mine = turns.includes(((period - 1) % (panel.span ?? panel.periods)) + 1);
-    return mine && fresh ? drawnCells(placed, placed.place(value)) : null;
+    return mine && fresh ? drawnCell(placed, placed.place(value)) : null;
   });
 }
 
-/** The cells of a new report. @type {(placed: Placed<any>, input: any) => string[]} */
-export function drawnCells(placed, input) {
+/** A new report. @type {(placed: Placed<any>, input: any) => string} */
+export function drawnCell(placed, input) {
   const words = new RandomWords(16);
   try {
-    return placed.draw(input, words);
+    return placed.draw(input, words)[0];
   } finally {
     words.erase();
   }
@@ -224,9 +249,9 @@ export function drawnCells(placed, input) {
 
 /**
  * The report of a period, which is in the state before it is returned. `draw` gets the state, the user's name, and whether
- * anything may be drawn in this period; it returns cells, or null for none.
+ * anything may be drawn in this period; it returns a report, or null for none.
  * @type {(way: { periods: number, checksum: string, columns: readonly string[] }, asked: { user: string, period: number,
- *   state: Store, mark?: Store }, draw: (kept: State, name: string, fresh: boolean) => Promise<string[] | null>) =>
+ *   state: Store, mark?: Store }, draw: (kept: State, name: string, fresh: boolean) => Promise<string | null>) =>
  *   Promise<Record<string, string> | null>}
  */
 export async function booked(way, { user, period, state, mark }, draw) {
@@ -234,19 +259,23 @@ export async function booked(way, { user, period, state, mark }, draw) {
   const known = Number.isInteger(period) && period >= 1 && period <= way.periods;
   if (!known) throw new RangeError(`the period must be a whole number from 1 to ${way.periods}, got another`);
   const key = `optldp-panel ${way.checksum} ${name}`;
+  const text = new TextEncoder();
+  const owner = hexOf(await digest([text.encode(way.checksum), text.encode(name)]));
   return alone(key, async () => {
-    const kept = readState(state.getItem(key), key) ?? newState();
-    behindMark(kept, mark?.getItem(key) ?? null);
+    const kept = readState(state.getItem(key), owner) ?? newState(owner);
+    const further = mark?.getItem(key) ?? null;
+    if (further !== null) behindMark(kept, further);
+    else if (kept.number > 0 && mark) kept.lost = Math.max(kept.lost, period); // the mark was lost, so may have been more
+    if (further === null) mark?.setItem(key, markOf(kept));
     const fresh = !(period in kept.reports) && period >= kept.latest && period > kept.lost;
     const drawn = await draw(kept, name, fresh);
     if (drawn !== null) kept.reports[period] = drawn;
     kept.latest = Math.max(kept.latest, period);
     kept.number += 1;
     state.setItem(key, JSON.stringify(kept)); // before the mark, and the mark before the report leaves
-    mark?.setItem(key, JSON.stringify({ number: kept.number, latest: kept.latest }));
-    const cells = kept.reports[period];
-    if (cells === undefined) return null;
-    return Object.fromEntries([String(period), ...cells].map((cell, i) => [way.columns[i], cell]));
+    mark?.setItem(key, markOf(kept));
+    const report = kept.reports[period];
+    return report === undefined ? null : { [way.columns[0]]: String(period), [way.columns[1]]: report };
   });
 }
 
@@ -263,28 +292,52 @@ async function alone(key, run) {
   return mine;
 }
 
-/** @type {() => State} */
-const newState = () => ({ format: STATE, number: 0, latest: 0, lost: 0, turns: null, reports: {} });
+/** @type {(bytes: Uint8Array) => string} */
+const hexOf = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** @type {(text: string | null, key: string) => State | null} */
-function readState(text, key) {
+/** @type {(owner: string) => State} */
+const newState = (owner) => ({
+  format: STATE, owner, number: 0, latest: 0, lost: 0, turns: null, reports: {}, draws: {}, offset: null, last: null,
+  signs: null, sign: null, told: 0, values: {},
+});
+
+/** @type {(count: unknown) => boolean} */
+const isCount = (count) => Number.isSafeInteger(count) && /** @type {number} */ (count) >= 0;
+
+/** A state of a way and a user, none of any other. @type {(text: string | null, owner: string) => State | null} */
+function readState(text, owner) {
   if (text === null) return null;
   try {
     const kept = JSON.parse(text);
-    const counts = [kept.number, kept.latest, kept.lost, ...(kept.turns ?? [])];
-    const cells = Object.values(kept.reports).every((row) => row.every((/** @type {unknown} */ cell) => typeof cell === "string"));
-    if (kept.format === STATE && counts.every((count) => Number.isInteger(count) && count >= 0) && cells) return kept;
+    const { turns, reports, draws, offset, last, signs, sign, values } = kept;
+    const fits = [
+      Object.keys(kept).sort().join() === Object.keys(newState(owner)).sort().join(),
+      kept.format === STATE && kept.owner === owner,
+      [kept.number, kept.latest, kept.lost, kept.told].every(isCount),
+      turns === null || Array.isArray(turns) && turns.every(isCount),
+      [reports, draws].every((sent) => Object.entries(sent).every(([place, report]) =>
+        /^[0-9]+$/.test(place) && typeof report === "string")),
+      offset === null || typeof offset === "number" && offset >= 0 && offset < 1,
+      last === null || Object.hasOwn(draws, last),
+      (signs === null) === (sign === null) && (signs === null || offset !== null && /^[+-]+$/.test(signs)),
+      [null, "+", "-"].includes(sign),
+      Object.entries(values).every(([period, value]) => /^[0-9]+$/.test(period) && typeof value === "number"),
+    ];
+    if (fits.every(Boolean)) return kept;
   } catch {
     // refused below
   }
-  throw new TypeError(`the state under ${JSON.stringify(key.slice(0, 40))} must be as it was left, got another`);
+  throw new TypeError("the state must be this user's of this way, as it was left, got another");
 }
 
-/** Counts as spent what a copy that was further may have sent. @type {(kept: State, text: string | null) => void} */
+/** @type {(kept: State) => string} */
+const markOf = ({ number, latest }) => JSON.stringify({ number, latest });
+
+/** Counts as spent what a copy that was further may have sent. @type {(kept: State, text: string) => void} */
 function behindMark(kept, text) {
-  if (text === null) return;
-  const { number, latest } = JSON.parse(text);
-  if (!Number.isInteger(number) || !Number.isInteger(latest)) throw new TypeError("the mark must be as it was left");
+  const further = /^\{"number":([0-9]{1,15}),"latest":([0-9]{1,15})\}$/.exec(text);
+  if (further === null) throw new TypeError("the mark must be as it was left, got another");
+  const [number, latest] = further.slice(1).map(Number);
   if (number <= kept.number) return;
   [kept.number, kept.latest, kept.lost] = [number, Math.max(kept.latest, latest), Math.max(kept.lost, latest)];
 }

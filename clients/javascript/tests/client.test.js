@@ -1,7 +1,7 @@
 /**
  * The client against the library: tables, refusals, reports word for word, frequencies.
  *
- *     python make_fixtures.py FOLDER && OPTLDP_FIXTURES=FOLDER node --test examples/browser-client/tests/client.test.js
+ *     python make_fixtures.py FOLDER && OPTLDP_FIXTURES=FOLDER node --test clients/javascript/tests/client.test.js
  */
 
 import assert from "node:assert/strict";

@@ -1,4 +1,4 @@
-package org.optldp;
+package org.optldp.internal;
 
 import static org.optldp.TableException.need;
 
@@ -15,18 +15,19 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.optldp.TableException;
 
 /** What all files share: the text, the types of members, the checksum, the budget, the provenance. */
-final class Document {
+public final class Document {
     private static final int MOST_BYTES = 1 << 25;
     private static final long MOST_PARSED = 160L << 20;
     private static final int MOST_DIGITS = 4000;
-    static final BigInteger SCALE = BigInteger.ONE.shiftLeft(128);
+    public static final BigInteger SCALE = BigInteger.ONE.shiftLeft(128);
 
     private Document() {}
 
     /** The object in a file in UTF-8. */
-    static Map<String, Object> parse(byte[] file) throws TableException {
+    public static Map<String, Object> parse(byte[] file) throws TableException {
         requireModest(file);
         return object(Json.parse(decoded(file)), null);
     }
@@ -53,7 +54,7 @@ final class Document {
     }
 
     @SuppressWarnings("unchecked")
-    static Map<String, Object> object(Object value, String keys) throws TableException {
+    public static Map<String, Object> object(Object value, String keys) throws TableException {
         need(value instanceof Map, "the document must have objects where the format has them");
         Map<String, Object> made = (Map<String, Object>) value;
         boolean fits = keys == null || made.keySet().equals(new HashSet<>(Arrays.asList(keys.split(" "))));
@@ -61,22 +62,22 @@ final class Document {
         return made;
     }
 
-    static List<?> list(Object value) throws TableException {
+    public static List<?> list(Object value) throws TableException {
         need(value instanceof List, "the document must have lists where the format has them");
         return (List<?>) value;
     }
 
-    static String text(Object value) throws TableException {
+    public static String text(Object value) throws TableException {
         need(value instanceof String, "the document must have texts where the format has them");
         return (String) value;
     }
 
-    static double number(Object value) throws TableException {
+    public static double number(Object value) throws TableException {
         need(value instanceof Number, "the document must have numbers where the format has them");
         return ((Number) value).doubleValue() + 0.0; // not -0
     }
 
-    static double[] numbers(Object value, boolean infinite) throws TableException {
+    public static double[] numbers(Object value, boolean infinite) throws TableException {
         List<?> entries = list(value);
         double[] made = new double[entries.size()];
         for (int i = 0; i < made.length; i++) {
@@ -88,14 +89,14 @@ final class Document {
         return made;
     }
 
-    static long whole(Object value, BigInteger least, BigInteger most) throws TableException {
+    public static long whole(Object value, BigInteger least, BigInteger most) throws TableException {
         need(value instanceof BigInteger, "numerators, shares, places, floors and the like must be whole numbers");
         BigInteger whole = (BigInteger) value;
         need(whole.compareTo(least) >= 0 && whole.compareTo(most) <= 0, "every whole number must be in the range of its format");
         return whole.longValueExact();
     }
 
-    static long[] wholes(Object value, BigInteger least, BigInteger most) throws TableException {
+    public static long[] wholes(Object value, BigInteger least, BigInteger most) throws TableException {
         List<?> entries = list(value);
         long[] made = new long[entries.size()];
         for (int i = 0; i < made.length; i++) made[i] = whole(entries.get(i), least, most);
@@ -143,7 +144,7 @@ final class Document {
      * Takes the checksum, which must fit, off a file's document, and returns the mechanism's name in files of reports.
      * Documents inside it have no checksum.
      */
-    static String unseal(Map<String, Object> document) throws TableException {
+    public static String unseal(Map<String, Object> document) throws TableException {
         String checksum;
         Map<String, Object> content = new TreeMap<>(document);
         content.remove("checksum");
@@ -160,14 +161,14 @@ final class Document {
         return "t" + checksum.substring("sha256:".length(), "sha256:".length() + 12);
     }
 
-    static double epsilon(Map<String, Object> document) throws TableException {
+    public static double epsilon(Map<String, Object> document) throws TableException {
         double epsilon = number(document.get("epsilon"));
         need(epsilon >= 1e-6 && epsilon <= 16, "epsilon must be in [1e-6, 16]");
         return epsilon;
     }
 
     /** Checks how a mechanism came about; returns the parameters of its method. */
-    static Map<String, Object> provenance(Map<String, Object> document) throws TableException {
+    public static Map<String, Object> provenance(Map<String, Object> document) throws TableException {
         Map<String, Object> origin = object(document.get("provenance"), "method parameters version certificate");
         text(origin.get("method"));
         text(origin.get("version"));
@@ -187,7 +188,7 @@ final class Document {
     }
 
     /** p with p / 2^128 at most e^epsilon: Taylor's series, every term rounded down. */
-    static BigInteger exponentialBelow(double epsilon) {
+    public static BigInteger exponentialBelow(double epsilon) {
         int shift = 52 - Math.getExponent(epsilon);
         BigInteger mantissa = BigInteger.valueOf((long) Math.scalb(epsilon, shift));
         BigInteger sum = BigInteger.ZERO;

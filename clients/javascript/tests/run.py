@@ -28,6 +28,8 @@ from optldp.mechanisms import TabulatedMechanism, load_mechanism
 from optldp.mechanisms.compact_tables import FloorForm
 
 CLIENT = Path(__file__).parents[1]
+ROOT = CLIENT.parents[1]
+PAGE = "examples/browser-client/index.html"
 NODE_TESTS = [CLIENT / "tests" / f"{name}.test.js" for name in ("client", "bundles", "panel")]
 SEEN_READY = "document.querySelector('#chart svg path')"
 
@@ -88,7 +90,9 @@ def check_browser_bundle(browser: Chromium, origin: str, said: dict[str, Any]) -
     browser.forget()
     asked = said["tests"][0]
     query = f"bundle=/tables/{said['file']}&value={quote(json.dumps(asked['value']))}&reports={BUNDLE_REPORTS}"
-    browser.open(f"{origin}/tests/sampling-page.html?{query}", "document.getElementById('counts').textContent")
+    browser.open(
+        f"{origin}/clients/javascript/tests/sampling-page.html?{query}", "document.getElementById('counts').textContent"
+    )
     counts: dict[str, int] = json.loads(browser.run("document.getElementById('counts').textContent"))
     seen, law = np.zeros(len(asked["law"])), np.array(asked["law"])
     for line, many in counts.items():
@@ -104,7 +108,9 @@ def check_browser_reports(browser: Chromium, origin: str, said: dict[str, Any]) 
     """A page that fetches a table and perturbs counts the outputs as often as the table says, without complaint."""
     browser.forget()
     query = f"table=/tables/{said['file']}&value={quote(repr(said['value']))}&reports={REPORTS}"
-    browser.open(f"{origin}/tests/sampling-page.html?{query}", "document.getElementById('counts').textContent")
+    browser.open(
+        f"{origin}/clients/javascript/tests/sampling-page.html?{query}", "document.getElementById('counts').textContent"
+    )
     check_frequencies(np.array(json.loads(browser.run("document.getElementById('counts').textContent"))), said)
     require(not browser.complaints, browser.complaints)
 
@@ -112,7 +118,7 @@ def check_browser_reports(browser: Chromium, origin: str, said: dict[str, Any]) 
 def check_page(browser: Chromium, origin: str, folder: Path, said: dict[str, Any]) -> None:
     """The page shows the facts and the row, draws reports of the table, and asks for nothing but its own files."""
     browser.forget()
-    browser.open(f"{origin}/index.html?table=/tables/{said['file']}", SEEN_READY)
+    browser.open(f"{origin}/{PAGE}?table=/tables/{said['file']}", SEEN_READY)
     table = loaded(folder / said["file"])
     status = browser.run("document.getElementById('table-status').textContent")
     require(status.endswith("proved private"), status)
@@ -137,14 +143,14 @@ def check_refusal(browser: Chromium, origin: str, said: dict[str, Any]) -> None:
     """The page says why it refuses a table, and offers nothing to draw from."""
     browser.forget()
     state = "document.getElementById('table-status')"
-    browser.open(f"{origin}/index.html?table=/tables/{said['file']}", f"{state}.textContent.includes('refused')")
+    browser.open(f"{origin}/{PAGE}?table=/tables/{said['file']}", f"{state}.textContent.includes('refused')")
     require(browser.run("document.getElementById('value-section').hidden"), "a refused table must not be used")
     require(not browser.complaints, browser.complaints)
 
 
 def check_file_picker(browser: Chromium, origin: str, folder: Path, said: dict[str, Any]) -> None:
     """A table from the disk is read in the page and asks the network for nothing."""
-    browser.open(f"{origin}/index.html", "document.getElementById('file')")
+    browser.open(f"{origin}/{PAGE}", "document.getElementById('file')")
     browser.forget()
     browser.choose_file("#file", folder / said["file"])
     browser.wait_for(SEEN_READY)
@@ -154,7 +160,7 @@ def check_file_picker(browser: Chromium, origin: str, folder: Path, said: dict[s
 def check_width(browser: Chromium, origin: str, said: dict[str, Any], width: int, picture: Path) -> None:
     """The page fits into that width without scrolling sideways; a picture of it is kept."""
     browser.resize(width, 844, phone=width < 600, scale=2 if width < 600 else 1)
-    browser.open(f"{origin}/index.html?table=/tables/{said['file']}", SEEN_READY)
+    browser.open(f"{origin}/{PAGE}?table=/tables/{said['file']}", SEEN_READY)
     browser.run("document.querySelector('button').click()")
     browser.screenshot(picture)
     wide = browser.run("document.documentElement.scrollWidth")
@@ -163,7 +169,7 @@ def check_width(browser: Chromium, origin: str, said: dict[str, Any], width: int
 
 @contextmanager
 def served(tables: Path) -> Iterator[str]:
-    """Serve the client, and the tables under /tables/, on this machine alone; the value is the address."""
+    """Serve client and page, and the tables under /tables/, on this machine alone; the value is the address."""
 
     class Handler(SimpleHTTPRequestHandler):
         def translate_path(self, path: str) -> str:
@@ -174,7 +180,7 @@ def served(tables: Path) -> Iterator[str]:
         def log_message(self, format: str, *args: Any) -> None:
             """Say nothing: what matters is asserted."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(CLIENT)))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(ROOT)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}"

@@ -1,7 +1,7 @@
 /**
  * The client of panels against the library: turns by names, and a state that draws nothing twice.
  *
- *     python make_panels.py FOLDER && OPTLDP_FIXTURES=FOLDER node --test examples/browser-client/tests/panel.test.js
+ *     python make_panels.py FOLDER && OPTLDP_FIXTURES=FOLDER node --test clients/javascript/tests/panel.test.js
  */
 
 import assert from "node:assert/strict";
@@ -98,14 +98,26 @@ test("a state that was put back sends nothing in the periods since", async () =>
   assert.deepEqual(await life(panel, { state: backup, mark, from: 2 }), turns.slice(2));
 });
 
+test("without its mark a state draws nothing in the period that is asked for", async () => {
+  const [panel, state, mark] = [await panelOf("four of twelve"), new Store(), new Store()];
+  const turns = await turnsOf(panel, "ann");
+  await reportInPeriod(panel, { user: "ann", period: turns[0], value: "red", state, mark });
+  mark.clear();
+  assert.equal(await reportInPeriod(panel, { user: "ann", period: turns[1], value: "red", state, mark }), null);
+  assert.notEqual(await reportInPeriod(panel, { user: "ann", period: turns[2], value: "red", state, mark }), null);
+});
+
 test("states of another panel and of another user are others, and one that was altered is refused", async () => {
   const [one, other, state] = [await panelOf("one report"), await panelOf("four of twelve"), new Store()];
   await life(one, { state });
   await life(one, { state, user: "bo" });
   await life(other, { state });
   assert.equal(state.size, 3);
-  for (const key of state.keys()) state.set(key, "{}");
-  await assert.rejects(life(one, { state }), { message: /must be as it was left/ });
+  const texts = [...state.values()];
+  for (const altered of ["{}", "[", ...texts.slice(1), texts[0].replace('"lost":0', '"lost":-1')]) {
+    for (const key of state.keys()) state.set(key, altered);
+    await assert.rejects(life(one, { state }), { message: /as it was left/ });
+  }
 });
 
 test("what is no period, user or value is refused, and no value is shown", async () => {

@@ -10,7 +10,7 @@
 
 import { fittingChecksum, FORMAT, RandomWords } from "./optldp-client.js";
 import { asCount } from "./oracles.js";
-import { booked, drawnCells, readBudget, readWay } from "./panel.js";
+import { booked, drawnCell, readBudget, readWay } from "./panel.js";
 
 /** @import { Store, State } from "./panel.js" */
 /** @import { Placed } from "./optldp-bundles.js" */
@@ -60,18 +60,16 @@ export async function reportRemembered(way, { value, ...asked }) {
   return booked(way, asked, async (kept, _, fresh) => (fresh ? remembered(inside, way.values, kept, value) : null));
 }
 
-/** @type {(inside: Inside, most: number, kept: State, value: any) => string[] | null} */
+/** @type {(inside: Inside, most: number, kept: State, value: any) => string | null} */
 function remembered({ placed, knots }, most, kept, value) {
   const input = placed.place(value); // raises for what is no value
-  const draws = { ...(kept.draws ?? { offset: String(drawnOffset()) }) };
-  const place = knots === null ? input : roundedTo(knots, Number(value), Number(draws.offset));
-  const drawn = Object.keys(draws).filter((name) => name !== "offset" && name !== "last").length;
-  if (!(place in draws) && drawn < most && !kept.lost) {
-    [draws[place]] = drawnCells(placed, knots === null ? input : placed.place(knots[place]));
+  kept.offset ??= drawnOffset();
+  const place = knots === null ? input : roundedTo(knots, Number(value), kept.offset);
+  if (!(place in kept.draws) && Object.keys(kept.draws).length < most && !kept.lost) {
+    kept.draws[place] = drawnCell(placed, knots === null ? input : placed.place(knots[place]));
   }
-  if (place in draws) draws.last = String(place);
-  kept.draws = draws;
-  return draws.last === undefined ? null : [draws[draws.last]];
+  if (place in kept.draws) kept.last = place;
+  return kept.last === null ? null : kept.draws[kept.last];
 }
 
 /** The knot's number that a value is rounded to. @type {(knots: number[], value: number, offset: number) => number} */

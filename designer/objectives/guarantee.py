@@ -91,10 +91,13 @@ class Guarantee(Objective):
 
     @classmethod
     def of_options(cls, options: Mapping[str, Any], asker: Asker) -> Self:
+        if (assumed := options.get("assumed")) is not None:
+            return cls(assumed)
         kinds = ", ".join(AMBIGUITIES)
         if options.get("ambiguity") is None or options.get("radius") is None:
             raise InputError(
-                f"--objective robust needs an ambiguity, one of {kinds}, and a radius: write robust:tv,radius=0.1"
+                f"--objective robust needs an ambiguity, one of {kinds}, and a radius: write robust:tv,radius=0.1, or "
+                "--assume shape=1.1 beside it"
             )
         if options["ambiguity"] not in AMBIGUITIES:
             raise InputError(f"ambiguity must be one of {kinds}, got {options['ambiguity']!r}")

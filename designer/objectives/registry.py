@@ -82,7 +82,7 @@ OBJECTIVES: Mapping[str, NamedObjective] = {
             Option("ambiguity", str, "the distance of the priors: relative, tv or wasserstein"),
             Option("radius", float, "how far off the prior may be", unit="of wasserstein in units of the data"),
         ),
-        ("--form", "--omit-prior"),
+        ("--form", "--omit-prior", "--assume"),
     ),
     "information": NamedObjective(
         "information:Information",

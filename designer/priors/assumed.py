@@ -6,6 +6,7 @@ A `Factor` without exempt people is `FactorAmbiguity`, and one of the prior itse
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ from ...estimators.assumptions.near_prior import Factor, Shape
 from ...estimators.assumptions.needed import exempt_needed
 from ...mechanisms import InputError
 from ...solvers.robust.declared import DeclaredSet
+from ...solvers.robust.sets import PriorSet
 from .ambiguity import Ambiguity, FactorAmbiguity, TotalVariationAmbiguity
 from .prior import Prior
 
@@ -62,6 +64,42 @@ class AssumedAmbiguity(Ambiguity):
         masses = np.eye(prior.knots.size)
         most = self.assumption.exempt + NEAR
         return all(exempt_needed(self.assumption, prior.knots, mass) <= most for mass in masses)
+
+
+@dataclass(frozen=True)
+class AmbiguityOnceKnown(Ambiguity):
+    """A set of priors that is made when a design's prior is known, near which assumptions are.
+
+    Parameters
+    ----------
+    assumed : str
+        What is assumed, for people.
+    near : callable
+        From the design's prior to the set.
+
+    Example
+    -------
+    >>> from optldp import Prior
+    >>> from optldp.designer.priors.assumed import AmbiguityOnceKnown
+    >>> AmbiguityOnceKnown("trust=2", lambda prior: FactorAmbiguity(2.0)).is_single(Prior.even([0, 1]))
+    False
+    """
+
+    assumed: str
+    near: Callable[[Prior], Ambiguity]
+
+    @property
+    def label(self) -> str:
+        return f"assuming {self.assumed}"
+
+    def around(self, prior: Prior) -> PriorSet:
+        return self.near(prior).around(prior)
+
+    def is_single(self, prior: Prior) -> bool:
+        return self.near(prior).is_single(prior)
+
+    def contains_every(self, prior: Prior) -> bool:
+        return self.near(prior).contains_every(prior)
 
 
 def ambiguity_of(assumption: Assumption) -> Ambiguity:

@@ -70,10 +70,15 @@ class DifferenceAbove:
         made = pairs.estimates(np.stack([above, -above]), confidence, nearer=math.sqrt(0.5))
         return made, made.noise(pairs.makes)
 
-    def shortest(self, confidence: float) -> float:
-        """Return what no honest interval falls short of on average, where both groups are as estimated."""
+    def shortest(self, confidence: float) -> float | None:
+        """Return what no honest interval falls short of on average, where both groups are as estimated.
+
+        None where it is not known what the reports of a user tell together.
+        """
         each = []
         for one in (self.first, self.second):
             above = (one.outcomes.points > self.limit).astype(float)
+            if one.reference is None:
+                return None
             each.append(shortest_length(above, one.reference, confidence))
         return shortest_of_two(each[0], each[1], confidence)

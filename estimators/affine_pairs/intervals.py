@@ -10,7 +10,7 @@ import numpy as np
 
 from ...solvers.modulus.estimates import Reference
 from ...solvers.modulus.largest import nearest
-from ...solvers.modulus.shortest import shortest_length
+from ...solvers.modulus.shortest import shortest_length, shortest_lengths
 from ...solvers.one_thread import one_thread
 from ..assumption_free.bounds import Bounds
 from ..assumptions.base import NOTHING, Assumed
@@ -62,6 +62,11 @@ class AffinePairs(Bounds):
     weights: np.ndarray
     more: np.ndarray = field(default_factory=lambda: np.empty(0))
 
+    @classmethod
+    def fitted(cls, outcomes: Outcomes, held: Assumed) -> AffinePairs:
+        """Return what they say of the distribution that estimates are chosen at, by all reports."""
+        return cls(outcomes, held, Pairs(outcomes, held.polyhedron, held.start).fit(outcomes))
+
     @cached_property
     def _seen(self) -> tuple[Outcomes, np.ndarray]:
         return self.outcomes.seen_at(self.more)
@@ -86,6 +91,8 @@ class AffinePairs(Bounds):
 
     @property
     def fine(self) -> float:
+        if self.outcomes.finer:
+            return super().fine
         return FINE if self.held.polyhedron.is_simplex else 1.0
 
     @cached_property
@@ -115,8 +122,11 @@ class AffinePairs(Bounds):
         return base.seen_at(seen, self.held.polyhedron.seen_through(rounding))
 
     @cached_property
-    def reference(self) -> Reference:
-        """The estimated distribution, or the nearest to it that what is assumed allows, in errors of all reports."""
+    def reference(self) -> Reference | None:
+        """The estimated distribution, or the nearest to it that what is assumed allows, in errors of all reports; None
+        where it is not known what several reports of a user tell together."""
+        if self.outcomes.several is not None:
+            return None
         weights = (1.0 - LIKELY) * self.weights + LIKELY * self.held.start
         matrix, _ = self.outcomes.in_errors(weights, self.outcomes.n)
         if not self.held.polyhedron.is_simplex:
@@ -160,6 +170,8 @@ class AffinePairs(Bounds):
     @one_thread()
     def shortest(self, of: str, about: tuple[Any, ...], confidence: float) -> float | None:
         points, reference = self.outcomes.points, self.reference
+        if reference is None:
+            return None
         if of == "quantile":
             return shortest_quantile(points, float(about[0]), reference, confidence)
         if of == "ends":
@@ -173,3 +185,9 @@ class AffinePairs(Bounds):
         else:
             return None
         return shortest_length(asked, reference, confidence).length if np.ptp(asked) > 0 else 0.0
+
+    def shortest_each(self, functionals: np.ndarray, confidence: float) -> np.ndarray | None:
+        """Return the shortest lengths (F,) of several functionals (F, K) of the masses at knots; None if not known."""
+        if (reference := self.reference) is None:
+            return None
+        return shortest_lengths(functionals, reference, confidence)

@@ -160,11 +160,9 @@ class Estimates(NamedTuple):
         The leverage R is what skewness says of outcomes that were seen, and the largest weight of those that were
         hardly.
         """
-        n, shares, h = seen.n, seen.shares, self.weights
-        mean = h @ shares
-        off = h - mean[:, None]
-        variance = off**2 @ shares
-        skew = np.maximum(off**3 @ shares, 0.0)
+        n = seen.n
+        mean, variance, skew, off = seen.moments(self.weights)
+        skew = np.maximum(skew, 0.0)
         leverage = np.divide(skew, variance, out=np.zeros_like(skew), where=variance > 0)
         if (rare := seen.counts < RARE).any():
             leverage = np.maximum(leverage, off[:, rare].max(axis=1))

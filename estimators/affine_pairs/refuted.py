@@ -51,6 +51,6 @@ def _against(chooses: Outcomes, other: Outcomes, held: Assumed) -> float:
         h = (seen - matrix @ near) @ outcomes_of
         weights = 0.9 * near + 0.1 * held.start
     bound = float(largest_over((chooses.law @ h)[None], held.polyhedron)[0])
-    mean = float(h @ other.shares)
-    error = np.sqrt(max(float((h - mean) ** 2 @ other.shares), np.finfo(float).tiny) / max(other.n - 1, 1))
-    return NormalDist().cdf(-(mean - bound) / error)
+    seen = other.moments(h[None])
+    error = np.sqrt(max(float(seen.variance[0]), np.finfo(float).tiny) / max(other.n - 1, 1))
+    return NormalDist().cdf(-(float(seen.mean[0]) - bound) / error)

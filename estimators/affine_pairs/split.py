@@ -43,6 +43,7 @@ def halves(outcomes: Outcomes) -> tuple[Outcomes, Outcomes]:
 
 
 def _drawn(outcomes: Outcomes, many: int) -> tuple[Outcomes, Outcomes]:
-    seed = zlib.crc32(np.ascontiguousarray(outcomes.counts, dtype="<i8").tobytes())
-    chosen = np.random.default_rng(seed).multivariate_hypergeometric(outcomes.counts, many, method="marginals")
-    return outcomes.seen_by(chosen), outcomes.seen_by(outcomes.counts - chosen)
+    users = outcomes.users
+    seed = zlib.crc32(np.ascontiguousarray(users, dtype="<i8").tobytes())
+    chosen = np.random.default_rng(seed).multivariate_hypergeometric(users, many, method="marginals")
+    return outcomes.seen_by(chosen), outcomes.seen_by(users - chosen)

@@ -46,16 +46,26 @@ class Question:
 
         The shortest possible length is at the estimated distribution, on average; None where none is known.
         """
-        found = {
-            "shortest_possible": self.explained.shortest(self.of, self.about, confidence),
-            "assumed": self.explained.assumed,
-            "assumption_p_value": self.explained.assumption_p_value(),
-            "interval": self.explained.method,
-        }
+        found: dict[str, Any] = {"shortest_possible": self.explained.shortest(self.of, self.about, confidence)}
+        found |= facts_beside(self.explained)
         p_value = found["assumption_p_value"]
         if p_value is not None and p_value < REFUTED and (free := self.explained.unassumed()) is not None:
             found["without_assumption"] = list(Question(free, self.of, self.about)(confidence))
         return found
+
+
+def facts_beside(explained: Bounds) -> dict[str, Any]:
+    """Return what is the same for all intervals of a distribution: what they assume, its test, and by what they are.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from .explained import Explained
+    >>> facts_beside(Explained(np.array([0.0, 2.0]), np.empty((0, 2)), np.empty(0), between=False))
+    {'assumed': 'nothing', 'assumption_p_value': None, 'interval': 'strict-bounds'}
+    """
+    p_value = explained.assumption_p_value()
+    return {"assumed": explained.assumed, "assumption_p_value": p_value, "interval": explained.method}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -71,6 +71,51 @@ class Assumption(ABC):
 
 
 @dataclass(frozen=True, eq=False)
+class Intersection(Assumption):
+    """All of several assumptions at once, each of which holds for everybody.
+
+    Parameters
+    ----------
+    parts : tuple of Assumption
+        At least one, without exempt people.
+    exempt : float
+        Share of people that all of them need not hold for.
+
+    Raises
+    ------
+    InputError
+        A part that exempts people of its own.
+
+    Example
+    -------
+    >>> from optldp.estimators.assumptions.base import Intersection
+    >>> from optldp.estimators.assumptions.shapes import Monotone, Unimodal
+    >>> Intersection((Monotone(2.0), Unimodal(1.0))).label
+    'monotone=2 and unimodal=1'
+    """
+
+    parts: tuple[Assumption, ...]
+    exempt: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_exempt(self.exempt)
+        if some := next((one for one in self.parts if one.exempt > 0.0), None):
+            raise InputError(
+                f"assumptions that hold together must exempt nobody, got {some.label} beside others: leave exempt out"
+            )
+
+    @property
+    def name(self) -> str:
+        return " and ".join(one.name for one in self.parts)
+
+    def start(self, knots: np.ndarray) -> np.ndarray | None:
+        return next((found for one in self.parts if (found := one.start(knots)) is not None), None)
+
+    def rows(self, knots: np.ndarray) -> np.ndarray:
+        return np.vstack([one.rows(knots) for one in self.parts])
+
+
+@dataclass(frozen=True, eq=False)
 class Assumed:
     """All that is assumed, on certain knots.
 

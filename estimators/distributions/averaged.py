@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...solvers.likelihood.fit import MixtureFit
-from ..assumption_free.explained import Explained
+from ..assumption_free.bounds import Bounds
 from .distribution import DistributionEstimate
 
 
 @dataclass(frozen=True, eq=False)
-class AveragedExplained(Explained):
+class AveragedBounds(Bounds):
     r"""What several sets of reports say of the average of their distributions, p = sum_g s_g p_g.
 
     The largest that a linear functional of p can be is the average of the largest that it can be of each p_g. An
@@ -23,9 +23,7 @@ class AveragedExplained(Explained):
 
     Parameters
     ----------
-    points, matrix, centre, between
-        As of `Explained`; the ball is that of the first of them, and is not used.
-    parts : tuple of Explained
+    parts : tuple of Bounds
         At the same points.
     weights : tuple of float
         s, summing to one.
@@ -33,17 +31,32 @@ class AveragedExplained(Explained):
     Example
     -------
     >>> from optldp.solvers.likelihood.dense import DenseLikelihood
+    >>> from ..assumption_free.explained import Explained
     >>> at, even = np.array([0.0, 1.0]), np.array([0.5, 0.5])
     >>> coins = [Explained.of(DenseLikelihood([np.eye(2)], [k, 100 - k]), at, even, between=False) for k in (40, 60)]
-    >>> [round(end, 2) for end in averaged_explained(coins, [0.5, 0.5]).ends(at, at, 0.95)]
+    >>> [round(end, 2) for end in averaged_bounds(coins, [0.5, 0.5]).ends(at, at, 0.95)]
     [0.4, 0.6]
     """
 
-    parts: tuple[Explained, ...] = ()
-    weights: tuple[float, ...] = ()
+    parts: tuple[Bounds, ...]
+    weights: tuple[float, ...]
 
-    def seen_at(self, places: np.ndarray) -> AveragedExplained:
-        return averaged_explained([part.seen_at(places) for part in self.parts], self.weights)
+    @property
+    def points(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride] -- read alone
+        """Those of all parts."""
+        return self.parts[0].points
+
+    @property
+    def between(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride] -- read alone
+        """Whether values may lie between knots."""
+        return self.parts[0].between
+
+    @property
+    def method(self) -> str:
+        return self.parts[0].method
+
+    def seen_at(self, places: np.ndarray) -> AveragedBounds:
+        return averaged_bounds([part.seen_at(places) for part in self.parts], self.weights)
 
     def largest(self, functionals: np.ndarray, confidence: float) -> np.ndarray:
         return self._averaged([part.largest(functionals, confidence) for part in self.parts])
@@ -55,19 +68,18 @@ class AveragedExplained(Explained):
         return np.sum([share * one for share, one in zip(self.weights, each, strict=True)], axis=0)
 
 
-def averaged_explained(parts: Sequence[Explained], shares: Sequence[float]) -> AveragedExplained:
+def averaged_bounds(parts: Sequence[Bounds], shares: Sequence[float]) -> AveragedBounds:
     """Return what is said of the average of distributions by what is said of each, at all the points that one has.
 
     Example
     -------
+    >>> from ..assumption_free.explained import Explained
     >>> one = Explained(np.array([0.0, 1.0]), np.eye(2), np.array([0.5, 0.5]), True)
-    >>> averaged_explained([one, one.seen_at(np.array([0.5]))], [0.5, 0.5]).points
+    >>> averaged_bounds([one, one.seen_at(np.array([0.5]))], [0.5, 0.5]).points
     array([0. , 0.5, 1. ])
     """
     points = np.unique(np.concatenate([part.points for part in parts]))
-    held = tuple(part.seen_at(points) for part in parts)
-    first = held[0]
-    return AveragedExplained(first.points, first.matrix, first.centre, first.between, parts=held, weights=tuple(shares))
+    return AveragedBounds(tuple(part.seen_at(points) for part in parts), tuple(shares))
 
 
 def averaged(parts: Sequence[DistributionEstimate], shares: np.ndarray) -> DistributionEstimate:
@@ -87,7 +99,7 @@ def averaged(parts: Sequence[DistributionEstimate], shares: np.ndarray) -> Distr
     [array([0.77, 0.23]), array([0.664, 0.336]), array([0.717, 0.283])]
     """
     first, fits = parts[0], [part.fit for part in parts]
-    explained = [part.explained for part in parts if isinstance(part.explained, Explained)]
+    explained = [part.explained for part in parts if part.explained is not None]
     value = np.einsum("g,gk->k", shares, [part.value for part in parts])
     fit = MixtureFit(
         value,
@@ -105,5 +117,5 @@ def averaged(parts: Sequence[DistributionEstimate], shares: np.ndarray) -> Distr
         fit=fit,
         components=max(part.components for part in parts),
         smooth=None,
-        explained=averaged_explained(explained, shares.tolist()) if explained else None,
+        explained=averaged_bounds(explained, shares.tolist()) if explained else None,
     )

@@ -12,7 +12,7 @@ from ...mechanisms.errors import InputError, SolverError, unwired
 from ...mechanisms.registered import registered
 from ...mechanisms.sampling.domain import rounding_weights
 from ...solvers import Progress
-from ...solvers.likelihood.fit import Method, fit_mixture
+from ...solvers.likelihood.fit import Method
 from ..affine_pairs.intervals import AffinePairs
 from ..affine_pairs.outcomes import Outcomes
 from ..assumption_free.bounds import Bounds
@@ -30,11 +30,6 @@ from .likelihood import likelihood_of
 from .mixture_reduction import Operation, Rule
 from .scatter import BIASED
 from .way import Way
-
-TOGETHER = 1 / 64
-"""Share of the domain between two points up to which reports of several services by one user are looked at as if
-values between them were mixtures: what that is off by falls with the square of it."""
-
 
 LEAST_USERS = 20
 """Of whom some choose estimates and the others make them; of fewer intervals are strict bounds."""
@@ -62,7 +57,7 @@ def estimate_distribution(
     Joined services must have measured one value of each user, which is tested (`require_one_value`). Files of different
     times are rounds, ``count(..., rounds=True)``: the estimate averages the files' distributions, weighted by numbers
     of reports, with intervals that count users (`reports_worth_one`). Rounds with different tables have separate fits,
-    and the average's intervals hold however the fits depend on each other (`AveragedExplained`).
+    and the average's intervals hold however the fits depend on each other (`AveragedBounds`).
 
     Parameters
     ----------
@@ -99,7 +94,7 @@ def estimate_distribution(
     InputError
         An unknown method, a setting of another method, tables whose knots disagree (say which
         grid), a service without reports, services that have not measured one value; assumptions that do not fit the
-        tables or each other, or assumptions for rounds or users of several services, whose intervals take none.
+        tables or each other, or assumptions for rounds of different tables, whose intervals take none.
 
     Example
     -------
@@ -138,6 +133,11 @@ def estimate_distribution(
         return _estimated(counts, place, method, given, **progresses)
     counts.require_reports()
     alike = of_one_table(counts)
+    if len(alike) > 1 and progresses["assume"]:
+        raise InputError(
+            f"assumptions are of rounds of one table, or of users who report once, got rounds of {len(alike)} tables: "
+            "leave it out"
+        )
     parts = [_estimated(counts.only(files), place, method, given, **progresses) for files in alike]
     own = {
         service.name: _estimated(replace(counts.only([j]), rounds=False), place, method, given, **progresses)
@@ -193,20 +193,15 @@ def _listed(assume: Assumption | Sequence[Assumption]) -> tuple[Assumption, ...]
 
 def _explained(counts: ReportCounts, grid: InputGrid, weights: np.ndarray, assume: tuple[Assumption, ...]) -> Bounds:
     """What the reports say of all distributions, or of those that are assumed."""
-    if (outcomes := Outcomes.of(counts)) is not None and outcomes.n >= LEAST_USERS:
+    seen = at_points(grid, weights, counts.mechanisms)
+    if counts.n_users >= LEAST_USERS:
+        outcomes = Outcomes.of(counts, at_knots=bool(assume))
         held = Assumed.of(assume, outcomes.points, _likely(counts, outcomes.points))
-        return AffinePairs(outcomes, held, _at(outcomes.points, at_points(grid, weights, counts.mechanisms)))
+        return AffinePairs(outcomes, held, _at(outcomes.points, seen))
     if assume:
         raise InputError(
-            f"an assumption is for reports of users who sent one each, at least {LEAST_USERS}, got rounds, users of "
-            "several services or fewer users: leave it out"
+            f"an assumption is for reports of at least {LEAST_USERS} users, got {counts.n_users}: leave it out"
         )
-    seen = at_points(grid, weights, counts.mechanisms)
-    if seen.between and not counts.rounds and any(len(group.services) > 1 for group in counts.groups):
-        finer = _finer(seen.points)
-        if finer.size > seen.points.size:  # where values lie in wide cells is for the reports to say
-            likelihood = likelihood_of(counts, InputGrid.knots(finer))
-            return Explained.of(likelihood, finer, fit_mixture(likelihood).weights, between=True)
     likelihood = likelihood_of(counts, InputGrid.knots(seen.points))
     return Explained.of(likelihood, seen.points, seen.weights, between=seen.between)
 
@@ -222,14 +217,6 @@ def _likely(counts: ReportCounts, points: np.ndarray) -> np.ndarray | None:
     """The prior that a table carries on all knots, which the choice of estimates begins at."""
     held = (table.prior.weights for table in counts.mechanisms if table.prior and table.knots.size == points.size)
     return next(held, None)
-
-
-def _finer(points: np.ndarray) -> np.ndarray:
-    """Add points until all are `TOGETHER` of the domain apart: of a value between two of them each service rounds
-    its own, so that users of several services report neither as at the one or the other nor as a mixture of both."""
-    parts = np.maximum(1, np.ceil(np.diff(points) / (TOGETHER * (points[-1] - points[0])))).astype(int)
-    ends = zip(points[:-1], points[1:], parts, strict=True)
-    return np.unique(np.concatenate([points, *(np.linspace(low, high, many + 1)[1:-1] for low, high, many in ends)]))
 
 
 def estimate_alone(counts: ReportCounts, method: DistributionMethod, grid: InputGrid) -> tuple[np.ndarray, float]:

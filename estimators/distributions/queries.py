@@ -5,6 +5,9 @@ knots, the numbers a = W M^+ P / mu for each output, mu = pi P and M = P diag(1 
 knot x if the reports tell the query at all, and of all such numbers the least variance at pi. Their average over the
 reports is the answer; its error is their scatter, less that of the values where it is about these very users.
 
+The interval of an answer about the population is a pair of linear estimates (`affine_pairs`), which use that shares are
+not negative, together with the answer itself. About these very users it is the normal one.
+
 Where users report to several services, a user's numbers are averaged with weights of one over the variance that each
 service's have at pi, as the population method of means does; then users are averaged, whichever services they chose.
 
@@ -15,17 +18,21 @@ Source: weighted least squares, as in `estimators/frequencies/decoder`; of queri
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
+from ..affine_pairs.intervals import AffinePairs
+from ..affine_pairs.outcomes import Outcomes
+from ..assumption_free.linear_numbers import REFUTED, facts_beside
+from ..assumptions.base import Assumed, Assumption
 from ..counting.counts import ReportCounts
 from ..counting.group import ReportGroup
 from ..estimate import Estimate, check_target
-from ..intervals import CONFIDENCE, Interval, normal_interval
+from ..intervals import CONFIDENCE, Interval, check_confidence, normal_interval
 from ..means.unbiasing import RANK_TOLERANCE, UNBIASED_TOLERANCE, normalised
 from ..methods import Target
 
@@ -40,6 +47,10 @@ class QueriesEstimate(Estimate):
     n : int
     method : str
     target : {"users", "population"}
+    explained : AffinePairs, optional
+        What reports say of all distributions, or of those that are assumed: where intervals come from, else normal.
+    queries : (q, K) ndarray, optional
+        On the points of `explained`.
 
     Example
     -------
@@ -54,10 +65,40 @@ class QueriesEstimate(Estimate):
     n: int
     method: str = "unbiased"
     target: Target = "population"
+    explained: AffinePairs | None = None
+    queries: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
 
     def interval(self, confidence: float = CONFIDENCE) -> Interval:
-        """Return the normal interval of each answer by itself; InputError for a confidence outside (0, 1)."""
-        return normal_interval(self.value, self.std_error, confidence, -np.inf, np.inf)
+        """Return the interval of each answer by itself; InputError for a confidence outside (0, 1)."""
+        if self.explained is None:
+            return normal_interval(self.value, self.std_error, confidence, -np.inf, np.inf)
+        check_confidence(confidence)
+        high = self.explained.largest(np.vstack([self.queries, -self.queries]), confidence)
+        low, high = -high[len(self.queries) :], high[: len(self.queries)]
+        return Interval(np.minimum(low, self.value), np.maximum(high, self.value), confidence)
+
+    def shortest_possible(self, confidence: float = CONFIDENCE) -> np.ndarray | None:
+        """Return (q,) what no honest interval is shorter than, on average at a distribution that explains the reports.
+
+        None where intervals are normal, or where it is not known.
+        """
+        if self.explained is None or self.explained.reference is None:
+            return None
+        return self.explained.shortest_each(self.queries, confidence)
+
+    def to_dict(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
+        """Return what every estimate has, and what stands beside an interval that is not normal."""
+        found = super().to_dict(confidence)
+        if self.explained is None:
+            return found
+        shortest = self.shortest_possible(confidence)
+        each = [None] * self.value.size if shortest is None else shortest.tolist()
+        found |= {"shortest_possible": each} | facts_beside(self.explained)
+        p_value, free = found["assumption_p_value"], self.explained.unassumed()
+        if p_value is not None and p_value < REFUTED and free is not None:
+            without = replace(self, explained=free).interval(confidence)
+            found["without_assumption"] = np.stack([without.low, without.high], axis=1).tolist()
+        return found
 
     @property
     def labels(self) -> Mapping[str, Sequence[Any]]:
@@ -66,7 +107,12 @@ class QueriesEstimate(Estimate):
 
 
 def estimate_queries(
-    counts: ReportCounts, queries: ArrayLike, *, prior: ArrayLike | None = None, target: Target = "population"
+    counts: ReportCounts,
+    queries: ArrayLike,
+    *,
+    prior: ArrayLike | None = None,
+    target: Target = "population",
+    assume: Assumption | Sequence[Assumption] = (),
 ) -> QueriesEstimate:
     """Answer linear queries of the distribution on the knots of tables, without bias.
 
@@ -82,6 +128,8 @@ def estimate_queries(
         several tables, the average of these.
     target : {"population", "users"}
         Whose distribution it is; for "users" the scatter of their own values is left out.
+    assume : Assumption or sequence of Assumption
+        What intervals may assume of the distribution, all of it (`estimators.assumptions`); answers do not use it.
 
     Returns
     -------
@@ -91,7 +139,8 @@ def estimate_queries(
     ------
     InputError
         Counts of other things than numbers, of rounds, of tables whose knots differ or of fewer than two users,
-        queries that do not fit the knots, or that some table's reports cannot answer.
+        queries that do not fit the knots, or that some table's reports cannot answer; assumptions with target "users",
+        for few users or on other knots.
 
     Example
     -------
@@ -128,7 +177,21 @@ def estimate_queries(
         numbers = _of_group(group, decoders, precisions)
         averages += numbers @ group.counts / counts.n_users
         squares += numbers[: len(asked)] ** 2 @ group.counts / counts.n_users
-    return answers_of(averages, squares, len(asked), counts.n_users, target)
+    found = answers_of(averages, squares, len(asked), counts.n_users, target)
+    held = [assume] if isinstance(assume, Assumption) else list(assume)
+    if target == "population" and counts.n_users >= LEAST_USERS:
+        explained = AffinePairs.fitted(Outcomes.of(counts, at_knots=True), Assumed.of(held, knots, weights))
+        return replace(found, explained=explained, queries=asked)
+    if held:
+        raise InputError(
+            f"an assumption is of the population, by at least {LEAST_USERS} users, got {counts.n_users} and target "
+            f"{target}: leave it out"
+        )
+    return found
+
+
+LEAST_USERS = 20
+"""Of whom some choose estimates and the others make them; of fewer intervals are normal."""
 
 
 def answers_of(averages: np.ndarray, squares: np.ndarray, many: int, n: int, target: Target) -> QueriesEstimate:

@@ -62,12 +62,32 @@ def shortest_length(functional: Array, reference: Reference, confidence: float) 
     >>> float(found.rise.max().round(3))  # nothing is more than one
     0.5
     """
-    moved, both = np.zeros((2, len(DISTANCES))), np.stack([functional, -functional])
+    rise, fall = _moduli(np.stack([functional, -functional]), reference)
+    return Shortest(float(_integrals(confidence) @ (rise + fall)), rise, fall)
+
+
+def shortest_lengths(functionals: Array, reference: Reference, confidence: float) -> Array:
+    """Return the same bounds (F,) for each a, (F, K), which share their work where the class is all weights.
+
+    Example
+    -------
+    >>> from optldp.solvers.modulus.polyhedron import Polyhedron
+    >>> even = Reference(Polyhedron.simplex(2), np.eye(2), np.array([0.5, 0.5]))
+    >>> found = shortest_lengths(np.eye(2), even, 0.95)
+    >>> bool(found[0] == shortest_length(np.array([1.0, 0.0]), even, 0.95).length)
+    True
+    """
+    moved = _moduli(np.vstack([functionals, -functionals]), reference)
+    return (moved[: len(functionals)] + moved[len(functionals) :]) @ _integrals(confidence)
+
+
+def _moduli(functionals: Array, reference: Reference) -> Array:
+    """(F, D) how much more each can be at each distance, from feasible weights."""
+    moved = np.zeros((len(functionals), len(DISTANCES)))
     for at, distance in enumerate(DISTANCES):
-        away = reference.farthest(both, distance) - reference.weights
-        moved[:, at] = np.maximum(0.0, (both * away).sum(axis=1))
-    np.maximum.accumulate(moved, axis=1, out=moved)
-    return Shortest(float(_integrals(confidence) @ moved.sum(axis=0)), moved[0], moved[1])
+        away = reference.farthest(functionals, distance) - reference.weights
+        moved[:, at] = np.maximum(0.0, (functionals * away).sum(axis=1))
+    return np.maximum.accumulate(moved, axis=1)
 
 
 def shortest_of_two(first: Shortest, second: Shortest, confidence: float) -> float:

@@ -12,6 +12,7 @@ from ....mechanisms.spaces.places import Places
 from ....mechanisms.table.unit_interval import UnitInterval
 from ...objectives.losses.named import known_or_read
 from ...objectives.questions.queries import NAMES, queries_of
+from ..options.assumed import assumed_by
 from .bundle import found_rows
 from .kind import Found, split
 
@@ -29,7 +30,8 @@ def queries_found(counts: ReportCounts, asked: EstimateOptions, facts: dict[str,
     table = counts.mechanisms[0]
     known = known_or_read(asked.workload, NAMES, "a workload")
     matrix = queries_of(known, UnitInterval.of(table.knots).knots)
-    return _answers(estimate_queries(counts, matrix, target=asked.target), known, asked, facts)
+    assume = assumed_by(asked.assume, asked.prior_file, counts, asked.assume_from)
+    return _answers(estimate_queries(counts, matrix, target=asked.target, assume=assume), known, asked, facts)
 
 
 def category_queries_found(counts: CategoryCounts | SupportCounts, asked: EstimateOptions) -> Found:
@@ -37,6 +39,7 @@ def category_queries_found(counts: CategoryCounts | SupportCounts, asked: Estima
     from ....estimators.frequencies import estimate_category_queries
 
     _refuse(asked)
+    asked.refuse("for queries of numbers", "--assume", "--assume-from")
     known = known_or_read(asked.workload, NAMES, "a workload")
     named = counts.mechanism.categories
     places = isinstance(named, Places)

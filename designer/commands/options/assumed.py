@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....mechanisms.errors import InputError, unwired
 from ....mechanisms.option_grammar import Option, Taken, asked_for
+from ..output.output import say
 from .shared import UNIFORM_SHARE
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
     from ....estimators import ReportCounts
     from ....estimators.assumptions.base import Assumption
+    from ...priors.ambiguity import Ambiguity
     from ...priors.prior import Prior
 
 EXEMPT = Option("exempt", float, "share of people that it need not hold for")
@@ -48,6 +51,33 @@ def factor_of(text: str) -> float:
     """
     name, told = asked_for(text, OF_MEANS, "--assume")
     return _needed(name, told, "factor")
+
+
+def ambiguity_asked(texts: Sequence[str]) -> Ambiguity:
+    """Return the priors that a design assumes, near its own; InputError for an assumption that there is not.
+
+    Example
+    -------
+    >>> from optldp import Prior
+    >>> asked = ambiguity_asked(["shape=1.1", "monotone=0"])
+    >>> asked.label, asked.is_single(Prior.on_knots([0, 1, 2], [3, 2, 1], source="public"))
+    ('assuming shape=1.1 and monotone=0', False)
+    """
+    from ...priors.assumed import AmbiguityOnceKnown
+
+    for text in texts:
+        asked_for(text, ASSUMPTIONS, "--assume")
+    return AmbiguityOnceKnown(" and ".join(texts), partial(_ambiguity_near, tuple(texts)))
+
+
+def _ambiguity_near(texts: tuple[str, ...], prior: Prior) -> Ambiguity:
+    from ....estimators.assumptions.base import Intersection
+    from ...priors.assumed import ambiguity_of
+
+    mixed = prior.mixed(UNIFORM_SHARE)
+    made = [_made(*asked_for(text, ASSUMPTIONS, "--assume"), mixed) for text in texts]
+    _require_met(made, mixed)
+    return ambiguity_of(made[0] if len(made) == 1 else Intersection(tuple(made)))
 
 
 def assumptions_of(
@@ -111,6 +141,20 @@ def assumptions_of(
     if prior is not None:
         _require_met(found, prior)
     return found, lines
+
+
+def assumed_by(
+    texts: Sequence[str] | None, prior_file: Path | None, counts: ReportCounts, measured_on: tuple[Path, Path] | None
+) -> list[Assumption]:
+    """Return what is assumed, if anything is, and say how it was measured; arguments and errors as above."""
+    if not texts:
+        if measured_on:
+            raise InputError("--assume-from measures what --assume asks for, got none: add --assume shape=1.1")
+        return []
+    found, lines = assumptions_of(texts, prior_file, counts, measured_on)
+    for line in lines:
+        say(line)
+    return found
 
 
 def exempt_from(texts: Sequence[str], held: Prior, near: Prior | None) -> dict[str, float]:
@@ -200,12 +244,15 @@ def _require_weight(weights: np.ndarray, counts: ReportCounts, name: str) -> Non
 
     from ....estimators.affine_pairs.outcomes import Outcomes
     from ....estimators.affine_pairs.pair import Pairs
+    from ....estimators.rounds.pooled import of_one_table
     from ....solvers.modulus.polyhedron import Polyhedron
 
-    knots, seen = np.unique(np.concatenate([one.knots for one in counts.mechanisms])), Outcomes.of(counts)
-    empty = weights == 0
-    if not empty.any() or seen is None or seen.n < LEAST_ASKED or knots.size != weights.size:
+    knots, empty = np.unique(np.concatenate([one.knots for one in counts.mechanisms])), weights == 0
+    if not empty.any() or counts.n_users < LEAST_ASKED or knots.size != weights.size:
         return
+    if counts.rounds and len(of_one_table(counts)) > 1:  # which are refused an assumption at all
+        return
+    seen = Outcomes.of(counts, at_knots=True)
     even = np.full(knots.size, 1.0 / knots.size)
     least = -float(Pairs(seen, Polyhedron.simplex(knots.size), even).highest(-empty[None].astype(float), SURE)[0])
     if least > UNIFORM_SHARE:

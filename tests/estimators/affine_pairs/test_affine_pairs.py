@@ -2,18 +2,19 @@
 
 # pyright: reportArgumentType=false
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from optldp import Prior
 from optldp.estimators import ReportCounts, Service, estimate_distribution
 from optldp.estimators.affine_pairs.foretold import foretold, improved
 from optldp.estimators.affine_pairs.outcomes import Outcomes
-from optldp.estimators.affine_pairs.pair import Pairs
+from optldp.estimators.affine_pairs.pair import Estimates, Pairs
 from optldp.estimators.affine_pairs.refuted import p_value
 from optldp.estimators.affine_pairs.split import halves, split
 from optldp.estimators.assumptions import Factor, Shape
 from optldp.estimators.assumptions.base import Assumed
-from optldp.mechanisms import InputError
 from optldp.mechanisms.families.square_wave import square_wave
 from optldp.solvers.modulus.polyhedron import Polyhedron
 
@@ -87,14 +88,48 @@ def test_an_estimate_says_what_it_assumes_how_short_an_interval_can_be_and_what_
     assert off["without_assumption"] == pytest.approx([free["low"], free["high"]], abs=0.03)
 
 
-def test_users_of_several_services_and_rounds_have_strict_bounds_and_no_assumptions():
+@pytest.mark.parametrize("rounds", [False, True])
+def test_what_users_of_several_services_say_scatters_as_users_do(rounds):
+    """Each report sent twice, to two services or in two rounds: the interval is that of one, not shorter by 1.4."""
     rng = np.random.default_rng(3)
-    values = rng.choice(KNOTS, 200, p=TRUTH)
-    outputs = np.stack([TABLE.output_index(TABLE.sample(values, rng)) for _ in range(2)], axis=1)
-    both = ReportCounts.from_outputs([Service("a", TABLE), Service("b", TABLE)], outputs)
-    assert Outcomes.of(both) is None
-    with pytest.raises(InputError, match="users who sent one each"):
-        estimate_distribution(both, method="em", assume=Factor(Prior.on_knots(KNOTS, TRUTH, source="public"), 2.0))
+    once = TABLE.output_index(TABLE.sample(rng.choice(KNOTS, 4000, p=TRUTH), rng))
+    services = [Service("a", TABLE), Service("b", TABLE)]
+    both = ReportCounts.from_outputs(services, np.stack([once, once], axis=1))
+    seen, alone = (
+        Outcomes.of(replace(both, rounds=rounds), at_knots=True),
+        Outcomes.of(ReportCounts.from_outputs(services[:1], once[:, None])),
+    )
+    assert seen.shares.sum() == pytest.approx(2.0)
+    h = np.random.default_rng(1).normal(size=(3, alone.counts.size))
+    twice = Estimates(np.tile(h, 1 if rounds else 2) / 2, np.zeros(3), np.full(3, 9.0)).noise(seen)
+    single = Estimates(h, np.zeros(3), np.full(3, 9.0)).noise(alone)
+    np.testing.assert_allclose(twice.mean, single.mean)
+    np.testing.assert_allclose(twice.variance, single.variance)
+    np.testing.assert_allclose(twice.leverage, single.leverage)
+
+
+@pytest.mark.nightly
+def test_users_of_several_services_have_honest_intervals_assumptions_and_a_bound():
+    rng, kept = np.random.default_rng(3), []
+    weights, services = np.r_[0.99, np.full(20, 0.0005)], [Service("a", TABLE), Service("b", square_wave(KNOTS, 3.0))]
+    for _ in range(30):
+        values = rng.choice(KNOTS, 3000, p=weights)
+        sent = [one.mechanism.output_index(one.mechanism.sample(values, rng)) for one in services]
+        counts = ReportCounts.from_outputs(services, np.stack(sent, axis=1))
+        for at_knots in (False, True):
+            seen = Outcomes.of(counts, at_knots=at_knots)
+            above, size = (seen.points[None] > 0) * 1.0, seen.points.size
+            low, high = Pairs(seen, Polyhedron.simplex(size), np.full(size, 1 / size)).ends(above, above, 0.95)
+            kept.append(low[0] <= 0.01 <= high[0])
+    assert min(sum(kept[::2]), sum(kept[1::2])) >= 25  # of strict bounds at z^2 .8 to .9
+    near = Factor(Prior.on_knots(KNOTS, weights, source="public"), 2.0)
+    free, held = (
+        estimate_distribution(counts, method="em", assume=assume).probability_above(0.0).to_dict()
+        for assume in ((), near)
+    )
+    assert 0.0 < 0.97 * free["shortest_possible"] < free["high"] - free["low"]
+    assert held["shortest_possible"] is None  # what is assumed is of knots: reports of one user are added up
+    assert held["high"] - held["low"] < free["high"] - free["low"]
 
 
 def test_services_of_different_users_add_up():
@@ -105,7 +140,6 @@ def test_services_of_different_users_add_up():
     outputs[:2000, 0] = first.output_index(first.sample(values[:2000], rng))
     outputs[2000:, 1] = second.output_index(second.sample(values[2000:], rng))
     seen = Outcomes.of(ReportCounts.from_outputs([Service("a", first), Service("b", second)], outputs))
-    assert seen is not None
     np.testing.assert_allclose(seen.law.sum(axis=1), 1.0)
     asked = (KNOTS[None] > 0.4).astype(float)
     low, high = Pairs(seen, ALL, EVEN).ends(asked, asked, 0.95)

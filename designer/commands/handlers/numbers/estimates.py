@@ -15,7 +15,7 @@ from .....estimators.reading.columns import SkippedRows
 from .....estimators.reading.columns.simulated_columns import OUTPUT
 from .....mechanisms.errors import InputError, wired
 from .....mechanisms.promise import Metric
-from ...options.assumed import assumptions_of, factor_of
+from ...options.assumed import assumed_by, factor_of
 from ...options.trusted_prior import trusted_weights
 from ...output.output import number, say, share_progress, told_of_reports
 from ...output.participation import say_participation
@@ -54,8 +54,8 @@ def require_method(asked: EstimateOptions, alone: bool, *, rows: bool = False) -
     method, of = asked.method, asked.of or "mean"
     if method != BIAS_AWARE and not asked.assume:
         asked.refuse(f"for --method {BIAS_AWARE}, a mean, and for --assume", "--prior")
-    if asked.assume and (of == "queries" or method in (*MEAN_METHODS, BIAS_AWARE)):
-        asked.refuse(f"for estimated distributions, not {method or of}", "--assume")
+    if asked.assume and method in (*MEAN_METHODS, BIAS_AWARE):
+        asked.refuse(f"for estimated distributions, not {method}", "--assume")
     if of != "mean" and method in (*MEAN_METHODS, BIAS_AWARE):
         raise InputError(
             f"--method {method} estimates a mean, not {of}: use one of {', '.join(DISTRIBUTION_METHODS)}, or --of mean"
@@ -350,12 +350,7 @@ def _fitted(counts: ReportCounts, grid: InputGrid | None, asked: EstimateOptions
     method: Any = asked.method or "smooth"
     stops: dict[str | None, dict[str, Any]] = {"loglik": {"solver": "em", "loglik_change": LOGLIK_CHANGE}}
     options = wired("stop", stops | {"certificate": {}, None: {}}, asked.told.get("stop"))
-    if asked.assume:
-        options["assume"], measured = assumptions_of(asked.assume, asked.prior_file, counts, asked.assume_from)
-        for line in measured:
-            say(line)
-    elif asked.assume_from:
-        raise InputError("--assume-from measures what --assume asks for, got none: add --assume shape=1.1")
+    options["assume"] = assumed_by(asked.assume, asked.prior_file, counts, asked.assume_from)
     with share_progress(f"estimating by {method}") as update:
         return estimate_distribution(
             counts,

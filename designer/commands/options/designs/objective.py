@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 PANEL = "Objectives"
 
-ASSUMING = "error"
-"""The objective that assumes something of how far the prior is off."""
+OF_MEAN, OF_CLASS = "error", "robust"
+"""The objectives that assume something of how far the prior is off: a factor, and whatever intervals assume."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,11 +35,13 @@ class ObjectiveOptions(PriorOptions):
     ] = None
     confidence: Confidence = CONFIDENCE
     assume: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             "--assume",
-            metavar="trust=FACTOR",
-            help="With --objective error: each weight of the prior is right within a factor, such as trust=3.",
+            metavar="NAME=NUMBER",
+            help="With --objective error: each weight of the prior is right within a factor, such as trust=3. With "
+            "--objective robust: any assumption of estimate's --assume, near this prior, such as "
+            "shape=1.1,exempt=0.01 or monotone=50. Repeat it to assume several at once.",
         ),
     ] = None
     assume_from: Annotated[
@@ -47,7 +49,7 @@ class ObjectiveOptions(PriorOptions):
         typer.Option(
             "--assume-from",
             metavar="OLD OLDER",
-            help="The same, with the factor measured between two earlier years' files of the column.",
+            help="Of --objective error the same, with the factor measured between two earlier years of it.",
         ),
     ] = None
 
@@ -85,8 +87,8 @@ class ObjectiveOptions(PriorOptions):
     def objectives_named(self, texts: Sequence[str]) -> list[Objective]:
         """Return the objectives that are asked for, each once; InputError for an assumption that none takes."""
         asked = [AskedObjective.read(text) for text in dict.fromkeys(texts)]
-        if all(one.name != ASSUMING for one in asked):
-            self.refuse(f"for --objective {ASSUMING}", "--assume", "--assume-from")
+        if all(one.name not in (OF_MEAN, OF_CLASS) for one in asked):
+            self.refuse(f"for --objective {OF_MEAN} and {OF_CLASS}", "--assume", "--assume-from")
         return [self.with_assumed(one).made(self) for one in asked]
 
     def with_assumed(self, asked: AskedObjective) -> AskedObjective:
@@ -97,14 +99,21 @@ class ObjectiveOptions(PriorOptions):
         InputError
             An assumption that it is told already, or that designs do not make.
         """
-        if asked.name != ASSUMING or (self.assume is None and self.assume_from is None):
+        if asked.name not in (OF_MEAN, OF_CLASS) or (self.assume is None and self.assume_from is None):
             return asked
         if asked.told:
             raise InputError(f"an assumption is told twice, got --objective {asked} beside --assume: leave one out")
+        from ..assumed import ambiguity_asked, factor_of
+
+        if asked.name == OF_CLASS:
+            self.refuse(f"for --objective {OF_MEAN}", "--assume-from")
+            return AskedObjective(asked.name, {"assumed": ambiguity_asked(self.assume or ())})
         if self.assume is None:
             return AskedObjective(asked.name, dict(zip(("last", "before"), self.assume_from or (), strict=True)))
         if self.assume_from is not None:
             raise InputError("--assume names a factor, and --assume-from measures it: leave one out")
-        from ..assumed import factor_of
-
-        return AskedObjective(asked.name, {"trust": factor_of(self.assume)})
+        if len(self.assume) > 1:
+            raise InputError(
+                f"--objective {OF_MEAN} assumes one factor, got {len(self.assume)} of them: take {OF_CLASS}"
+            )
+        return AskedObjective(asked.name, {"trust": factor_of(self.assume[0])})

@@ -75,8 +75,8 @@ class DifferenceOfShares(Estimate):
         low, high = self.between.ends(confidence)
         return Interval(min(low, self.value), max(high, self.value), confidence)
 
-    def shortest_possible(self, confidence: float = CONFIDENCE) -> float:
-        """Return what no honest interval is shorter than, on average where both groups are as estimated."""
+    def shortest_possible(self, confidence: float = CONFIDENCE) -> float | None:
+        """Return what no honest interval is shorter than, on average where both groups are as estimated, if known."""
         return self.between.shortest(confidence)
 
     def to_dict(self, confidence: float = CONFIDENCE) -> dict[str, Any]:

@@ -112,19 +112,22 @@ def test_what_users_of_several_services_say_scatters_as_users_do(rounds):
 def test_users_of_several_services_have_honest_intervals_assumptions_and_a_bound():
     rng, kept = np.random.default_rng(3), []
     weights, services = np.r_[0.99, np.full(20, 0.0005)], [Service("a", TABLE), Service("b", square_wave(KNOTS, 3.0))]
-    for _ in range(30):
+
+    def collected():
         values = rng.choice(KNOTS, 3000, p=weights)
         sent = [one.mechanism.output_index(one.mechanism.sample(values, rng)) for one in services]
-        counts = ReportCounts.from_outputs(services, np.stack(sent, axis=1))
+        return ReportCounts.from_outputs(services, np.stack(sent, axis=1))
+
+    for counts in [collected() for _ in range(30)]:
         for at_knots in (False, True):
             seen = Outcomes.of(counts, at_knots=at_knots)
             above, size = (seen.points[None] > 0) * 1.0, seen.points.size
             low, high = Pairs(seen, Polyhedron.simplex(size), np.full(size, 1 / size)).ends(above, above, 0.95)
             kept.append(low[0] <= 0.01 <= high[0])
     assert min(sum(kept[::2]), sum(kept[1::2])) >= 25  # of strict bounds at z^2 .8 to .9
-    near = Factor(Prior.on_knots(KNOTS, weights, source="public"), 2.0)
+    near, last = Factor(Prior.on_knots(KNOTS, weights, source="public"), 2.0), collected()
     free, held = (
-        estimate_distribution(counts, method="em", assume=assume).probability_above(0.0).to_dict()
+        estimate_distribution(last, method="em", assume=assume).probability_above(0.0).to_dict()
         for assume in ((), near)
     )
     assert 0.0 < 0.97 * free["shortest_possible"] < free["high"] - free["low"]

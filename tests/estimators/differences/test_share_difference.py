@@ -24,7 +24,9 @@ def test_a_difference_is_told_more_exactly_than_by_both_intervals():
     low, high = between.ends(0.95)
     apart = [one.share_above(1.0, 0.95) for one in (first, second)]
     assert apart[0][0] - apart[1][1] < low < (0.40 - 0.25) / 0.4 < high < apart[0][1] - apart[1][0]
-    assert 1.1 < (high - low) / between.shortest(0.95) < 1.3  # 1.18 where all is normal
+    shortest = between.shortest(0.95)
+    assert shortest is not None
+    assert 1.1 < (high - low) / shortest < 1.3  # 1.18 where all is normal
     back = DifferenceAbove(second, first, 1.0).ends(0.95)
     assert (-back[1], -back[0]) == pytest.approx((low, high))
 

@@ -106,15 +106,15 @@ def shows(block: Block, printed: str) -> None:
 
 
 REPLAYED = {
-    "tutorial.md": ("mech.json", "mech.png", "reports.csv", "distribution.csv", "distribution.png"),
-    "tutorial-categories.md": ("jobs.json", "reports.csv", "jobs.png"),
+    "tutorial.md": ("mech.png", "mean.png", "reports.csv", "distribution.csv", "distribution.png", "budgets.png"),
+    "tutorial-categories.md": ("jobs.json", "reports.csv", "jobs.png", "table.png"),
     "tutorial-attributes.md": ("three.json", "reports.csv"),
     "studies/affairs.md": ("answer.png",),
     "studies/visits.md": ("answer.png",),
     "studies/occupations.md": ("answer.png",),
     "studies/diseases.md": ("answer.png",),
     "studies/marriages.md": ("answer.png",),
-    "tutorial-two-columns.md": ("two.json", "reports.csv"),
+    "tutorial-two-columns.md": ("two.json", "reports.csv", "map.png"),
     "is-it-for-you.md": ("last_year.csv",),
     "index.md": (),
     "what-is-local-privacy.md": (),

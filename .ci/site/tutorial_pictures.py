@@ -17,8 +17,9 @@ from PIL import Image
 from tests.test_documentation import DOCS, blocks, run_python, run_shell
 
 DRAWN = {
-    "tutorial.md": ("mech.png", "distribution.png"),
-    "tutorial-categories.md": ("jobs.png",),
+    "tutorial.md": ("mech.png", "mean.png", "distribution.png", "budgets.png"),
+    "tutorial-categories.md": ("table.png", "jobs.png"),
+    "tutorial-two-columns.md": ("map.png",),
     "tutorial-attributes.md": ("three.png",),
     "studies/affairs.md": ("answer.png",),
     "studies/visits.md": ("answer.png",),

@@ -99,7 +99,7 @@ def advise(
     depend on n; at 33 knots a fit takes hundredths of a second ("smooth" a fifth of one), and at 101 knots half a
     second.
 
-    For categories errors are those of a frequency, averaged over the categories, and the unbiased estimate has them in
+    For categories the error is that of one frequency, averaged over the categories; the unbiased estimate has it in
     closed form.
 
     Parameters

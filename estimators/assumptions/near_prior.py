@@ -68,7 +68,7 @@ class Factor(Assumption):
 class Shape(Assumption):
     """The ratio to the prior changes by at most a rate per hundredth of the range.
 
-    Between knots d hundredths of the range apart, q / p at the one is at most rate^d times what it is at the other.
+    Between knots d hundredths of the range apart, the ratio q / p changes by a factor of at most rate^d.
 
     Parameters
     ----------

@@ -80,8 +80,8 @@ def mixture_reduction(
     Rounds t = 1, 2, ...: fit, warm from the last fit; choose components; if their weight together is below the
     threshold, merge them into one with the average of their rows and fit again; stop, and undo the last merge, when
     BIC = -2 log-likelihood + K' log n has not fallen (or has risen by `bic_rise`), or when K' has come down to its
-    least.  "numeric" chooses the window of ceil(K / 2^t) neighbouring unmerged components of least weight, half as
-    long every round; "categorical" the smallest components below the threshold, at most half of those.
+    least.  "numeric" chooses the window of ceil(K / 2^t) neighbouring unmerged components of least weight, half as long
+    every round. "categorical" chooses the smallest components below the threshold, at most half of those.
 
     Parameters
     ----------

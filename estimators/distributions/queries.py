@@ -48,7 +48,8 @@ class QueriesEstimate(Estimate):
     method : str
     target : {"users", "population"}
     explained : AffinePairs, optional
-        What reports say of all distributions, or of those that are assumed: where intervals come from, else normal.
+        Source of the intervals: all distributions, or those assumed, that explain the reports. Without it they are
+        normal.
     queries : (q, K) ndarray, optional
         On the points of `explained`.
 

@@ -24,7 +24,7 @@ def joint_decoder(mechanisms: Sequence[TabulatedMechanism], points: np.ndarray, 
     part.
 
     Constants can be moved between the d_j.  Adding sum_j (E_p d_j)^2 spreads them evenly, costs nothing and makes the
-    quadratic form positive definite; with its Cholesky factor R the program asks for the least norm of z = R d.
+    quadratic form positive definite. With its Cholesky factor R the program asks for the least norm of z = R d.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ def distribution(
     confidence: float = CONFIDENCE,
     simultaneous: bool = False,
 ) -> Axes:
-    """Draw the density, a band of its average over ranges, and the mean with its interval, of estimates that have them.
+    """Draw the density, a band of its average over ranges, and the mean with its interval.
 
     The ranges are those that reports can distinguish (`DistributionEstimate.ranges`). Reports do not determine the
     density within one, so it has no band.

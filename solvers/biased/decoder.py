@@ -112,8 +112,8 @@ def solve_decoder(program: DecoderBase, *, tolerance: float = 1e-6) -> Optimum[A
     Returns
     -------
     best : Optimum of (M,) ndarray
-        Number that each report counts as, in the unit of the knots. Its value is R, its bound is below R of every
-        decoder of this table, and its multipliers are the fields of `Multipliers`.
+        Number that each report counts as, in the unit of the knots. Its value is R. Its bound is a lower bound on R for
+        all decoders of this table. Its multipliers are the fields of `Multipliers`.
 
     Raises
     ------

@@ -72,9 +72,9 @@ class CustomEvidence:
 class Custom(Objective):
     """Any convex expression of the table, minimised on given outputs; or any concave one, maximised.
 
-    Privacy, pure or of pairs, and rows that sum to one are added. The expression covers the knots: rounding between
-    them is not counted. Of categories, reports are the numbers 0, ..., m - 1, and `design(..., outputs=m)` says how
-    many.
+    The program adds the constraints of privacy, pure or of pairs, and of rows that sum to one. The expression covers
+    the knots: rounding between them is not counted. Of categories, reports are the numbers 0, ..., m - 1, and
+    `design(..., outputs=m)` says how many.
 
     Parameters
     ----------

@@ -130,7 +130,7 @@ class Daily:
         else:
             held = [quoted(BIT), quoted(SUPPORTS)]
             inner = f", {told}, state"
-            seen = support_query(f"({each})", quoted(OUTPUT), bits, inner)
+            seen = support_query(f"({each})", quoted(OUTPUT), bits, inner, "many")
             seen = (
                 f"SELECT {told}, CASE WHEN {quoted(BIT)} = {NO_BIT} AND state = '{COUNTED}' THEN '{INVALID}' "
                 f"ELSE state END AS state, {', '.join(held)}, {quoted(USERS)} AS n FROM ({seen}) AS summed"

@@ -110,7 +110,7 @@ def _(mechanism: BitVectors) -> WrittenBits | None:
     return WrittenBits(size, hexadecimal=False) if written.form == "bits" else None
 
 
-def support_query(relation: str, column: str, bits: WrittenBits, groups: str = "") -> str:
+def support_query(relation: str, column: str, bits: WrittenBits, groups: str = "", times: str = "") -> str:
     """Return the query, as duckdb reads it, whose answer `SupportCounts.from_counts` takes.
 
     Its columns are bit, from 0 in the order of the categories; supports, how many reports have a one there; n, how many
@@ -125,6 +125,8 @@ def support_query(relation: str, column: str, bits: WrittenBits, groups: str = "
     bits : WrittenBits
     groups : str
         Further columns, quoted, each after a comma, within which is summed.
+    times : str
+        A column, quoted, of how many reports a row stands for. Default: one.
 
     Example
     -------
@@ -133,11 +135,12 @@ def support_query(relation: str, column: str, bits: WrittenBits, groups: str = "
     >>> duckdb.sql(support_query(rows, '"output"', WrittenBits(3)) + " ORDER BY bit").fetchall()
     [(-1, 0, 1), (0, 2, 3), (1, 1, 3), (2, 2, 3)]
     """
-    written = f"(SELECT {bits.digits(column)} AS digits{groups} FROM {relation}) AS written"
+    rows, counted = (f", {times}", f"SUM({times})") if times else ("", "COUNT(*)")
+    written = f"(SELECT {bits.digits(column)} AS digits{groups}{rows} FROM {relation}) AS written"
     piece = f"SUBSTRING(digits, {bits.width} * place + 1, {bits.width})"
     pieces = (
-        f"SELECT place, {piece} AS piece{groups}, COUNT(*) AS many, CASE WHEN COUNT(*) > 0 THEN 1 END AS beside "
-        f"FROM (SELECT digits{groups} FROM {written} WHERE {bits.sound('digits')}) AS each_report "
+        f"SELECT place, {piece} AS piece{groups}, {counted} AS many, CASE WHEN COUNT(*) > 0 THEN 1 END AS beside "
+        f"FROM (SELECT digits{groups}{rows} FROM {written} WHERE {bits.sound('digits')}) AS each_report "
         f"CROSS JOIN ({_numbers('place', bits.pieces)}) AS places GROUP BY place, {piece}{groups}"
     )
     # Joined by a column: of a cross join PostgreSQL asks for the pieces again for each number.
@@ -148,7 +151,7 @@ def support_query(relation: str, column: str, bits: WrittenBits, groups: str = "
         f'SELECT {bit} AS "{BIT}"{groups}, SUM(CASE WHEN {bits.ones("piece", "shift")} THEN many ELSE 0 END) '
         f'AS "{SUPPORTS}", SUM(many) AS "{USERS}" FROM ({pieces}) AS each_piece JOIN ({shifts}) AS shifts '
         f"ON each_piece.beside = shifts.beside WHERE {bit} < {bits.many} GROUP BY {bit}{groups} "
-        f"UNION ALL SELECT {NO_BIT}{groups}, 0, COUNT(*) FROM {written} "
+        f"UNION ALL SELECT {NO_BIT}{groups}, 0, {counted} FROM {written} "
         f"WHERE CASE WHEN {bits.sound('digits')} THEN 0 ELSE 1 END = 1{grouped} HAVING COUNT(*) > 0"
     )
 

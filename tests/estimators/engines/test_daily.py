@@ -61,6 +61,7 @@ def test_bits_are_summed_by_day():
     query = count_query([oue], ["bits"], daily=Daily(min_batch=1, today="2026-05-01"), table=False)
     with duckdb.connect() as connection:
         rows = "('a', 'c00010'), ('b', '800010'), ('c', '80001f'), ('d', 'xyz'), ('a', 'c00010')"
+        rows += ", (NULL, 'c00010')" * 3
         connection.sql(
             f"CREATE TABLE bits AS SELECT *, '2026-05-01' AS day FROM (VALUES {rows}) AS r(report_id, output)"
         )
@@ -68,7 +69,7 @@ def test_bits_are_summed_by_day():
     assert found[0] == (2, 2, "counted")
     assert found[1] == (1, 2, "counted")
     assert found[19] == (2, 2, "counted")
-    assert found[-1] == (0, 2, "invalid")  # a one beyond the last bit, and what is no digit
+    assert found[-1] == (0, 5, "invalid")  # a one beyond the last bit, what is no digit, and three without an id
     assert len(found) == 21
 
 

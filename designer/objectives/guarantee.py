@@ -97,7 +97,7 @@ class Guarantee(Objective):
         if options.get("ambiguity") is None or options.get("radius") is None:
             raise InputError(
                 f"--objective robust needs an ambiguity, one of {kinds}, and a radius: write robust:tv,radius=0.1, or "
-                "--assume shape=1.1 beside it"
+                "let optldp design take --assume shape=1.1"
             )
         if options["ambiguity"] not in AMBIGUITIES:
             raise InputError(f"ambiguity must be one of {kinds}, got {options['ambiguity']!r}")

@@ -66,7 +66,7 @@ class TabulatedMechanism(BetweenKnots):
         The claim: `Pure(epsilon)` by default, else a promise with this epsilon, which needs the same law within outputs
         for all rows.
 
-    Raises TableError, naming row and output, where any of this fails; InputError for epsilon.
+    Raises TableError where any of this fails, with the row and the output; InputError for epsilon.
 
     Example
     -------

@@ -49,7 +49,7 @@ class ObjectiveOptions(PriorOptions):
         typer.Option(
             "--assume-from",
             metavar="OLD OLDER",
-            help="Of --objective error the same, with the factor measured between two earlier years of it.",
+            help="With --objective error: the same, with the factor measured between two earlier years of the column.",
         ),
     ] = None
 

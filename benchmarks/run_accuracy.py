@@ -19,6 +19,7 @@ from accuracy import (
     phases,
     phases_default,
     reduction,
+    services_and_queries,
     services_distribution,
     services_mean,
     shapes,
@@ -37,6 +38,7 @@ PARTS: dict[str, ModuleType] = {
     "intervals": intervals,
     "boundary": boundary,
     "short-intervals": short_intervals,
+    "services-and-queries": services_and_queries,
     "smoothing": smoothing,
     "unequal": unequal,
     "personalised": personalised,
@@ -48,7 +50,9 @@ PARTS: dict[str, ModuleType] = {
     "wavelets": wavelets,
     "histograms": histograms,
 }
-SHORT = (smoothing, unequal, phases_default, advice, wavelets, boundary, short_intervals, histograms)
+SHORT = (
+    smoothing, unequal, phases_default, advice, wavelets, boundary, short_intervals, histograms, services_and_queries,
+)  # fmt: skip
 """Parts whose page shows all; those of others show a summary of `rows`, which benchmarks/accuracy/full has as CSV."""
 
 

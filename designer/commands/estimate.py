@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import typer
 
 from .handlers.options import EstimateOptions
@@ -229,6 +228,8 @@ def _write(found: Found, out: Path | None, plot: Path | None) -> None:
 
 def _whole(column: Any) -> Any:
     """Return a list of whole numbers, such as of users, as an array of these, so that none is written as 972.0."""
+    import numpy as np
+
     whole = isinstance(column, list) and all(type(cell) is int for cell in column)
     return np.array(column, dtype=np.int64) if whole else column
 

@@ -49,7 +49,7 @@ def version_weights(
     >>> version_weights(parts), version_weights(parts, alike=True).round(2)
     (array([0.5, 0.5]), array([0.15, 0.85]))
     >>> version_weights(parts, alike=True, common=np.full((2, 2), 1000)).round(2)
-    array([0.04, 0.96])
+    array([0.08, 0.92])
     """
     if not alike:
         told = np.array([float(part.n) for part in parts])

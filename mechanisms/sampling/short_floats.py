@@ -16,7 +16,7 @@ def require_doubles(values: object) -> None:
     -------
     >>> require_doubles(np.array([0.1])), require_doubles([0.1, 1])
     (None, None)
-    >>> require_doubles([0.1, np.float32(0.1)])
+    >>> require_doubles([0.1, np.float32(0.1)])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     optldp.mechanisms.errors.InputError: values must be doubles or whole numbers, got float32, ...
     """

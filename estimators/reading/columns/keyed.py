@@ -178,7 +178,7 @@ def users_of_files(paths: Sequence[FilePath], key: str) -> tuple[np.ndarray, int
     Raises
     ------
     InputError
-        A file that cannot be read, or has no such column.
+        A file that cannot be read, has no such column, or has a user twice.
 
     Example
     -------
@@ -196,9 +196,15 @@ def users_of_files(paths: Sequence[FilePath], key: str) -> tuple[np.ndarray, int
                 relation, names = open_file(connection, path)
                 column = quoted(relation.columns[column_position(names, key, f"column {key!r} of {str(path)!r}")])
                 relation.project(f"CAST({column} AS VARCHAR) AS k").filter("k IS NOT NULL").create_view("read")
-                connection.execute(f"INSERT INTO users SELECT DISTINCT {number}, k FROM read")
+                connection.execute(f"INSERT INTO users SELECT {number}, k FROM read")
+                many, users = connection.sql("SELECT count(*), count(DISTINCT k) FROM read").fetchall()[0]
             except UNREADABLE_FILE as error:
                 raise unreadable(path, error) from None
+            if many > users:
+                raise InputError(
+                    f"a user must report to a service once, got {many - users} more reports to {str(path)!r} than "
+                    "users: remove all but one of each"
+                )
         found = np.zeros((len(paths), len(paths)), dtype=np.int64)
         pairs = "SELECT a.file, b.file, count(*) FROM users a JOIN users b USING (k) GROUP BY ALL"
         for first, second, many in connection.sql(pairs).fetchall():

@@ -66,6 +66,8 @@ class Newton:
             t = float((missing.total - y[-1].sum()) / self.along_t[-1].sum())
             y = y + t * self.along_t
             s += t * self.moved_by_t
+        if self.closely:  # terms that cancel cost digits, which mending is for
+            s = self.eliminated.solve(tree.across(y) + h)
         r = G @ s
         z = missing.weights - y[-1] if at.w.size else at.z
         return Point(s, r, (product - at.u * r) / at.r, y, (other - at.w * z) / at.z, z, t)
@@ -101,7 +103,10 @@ class Newton:
             if np.abs(left).max() <= CLOSE * np.abs(rows).max():
                 break
             near = self._nearly(left)
-            before, power = power, float((left * near).sum())
+            with np.errstate(over="ignore", invalid="ignore"):
+                before, power = power, float((left * near).sum())
+            if not np.isfinite(power):
+                break
             along = near + power / before * along
         return y, self._across(y)
 

@@ -1,7 +1,7 @@
 """Every exported function and class says what it is, what it takes and returns, and shows an example.
 
-A summary, a line for each parameter and for none that there is not, Returns where something is returned, and an
-Example: of each name that a stub exports. numpydoc's own check knows neither `Example` nor `Source` and brings Sphinx.
+A summary, a line for each parameter and for none that there is not, Returns where something is returned, each error on
+a line of its own, and an Example: of each name that a stub exports. numpydoc's own check knows neither `Example` nor `Source` and brings Sphinx.
 """
 
 import enum
@@ -18,6 +18,8 @@ PACKAGES = ("optldp", *(f"optldp.{package}" for package in LAYERS + ROOMS))
 SECTION = re.compile(r"^([A-Z][a-z]+)\n-+\n", re.MULTILINE)
 PARAMETER = re.compile(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: :|$)", re.MULTILINE)
 
+ERRORS = re.compile(r"^[A-Z]\w*(?:, [A-Z]\w*)*$")
+
 
 def faults(thing: object) -> list[str]:
     """Return what the docstring of a function or class lacks, in a few words each."""
@@ -31,6 +33,8 @@ def faults(thing: object) -> list[str]:
         named = names_in("\n".join(each.get(kind, "") for each in told for kind in ("Parameters", "Attributes")))
     lacks += [f"no parameter {name}" for name in sorted(taken - named)]
     lacks += ["no Returns"] if returns and not sections.get("Returns", "").strip() else []
+    raised = sections.get("Raises", "").split("\n\n")[0].splitlines()
+    lacks += [f"no line of its own for {line!r:.40}" for line in raised if line[:1] != " " and not ERRORS.match(line)]
     return lacks + ([] if ">>> " in sections.get("Example", "") else ["no Example"])
 
 

@@ -37,7 +37,8 @@ class Levels:
 
     Raises
     ------
-    InputError Budgets, shares or bounds that are not usable.
+    InputError
+        Budgets, shares or bounds that are not usable.
 
     Example
     -------

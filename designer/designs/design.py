@@ -91,8 +91,11 @@ def design(
 
     Raises
     ------
-    InputError Arguments that are not usable or do not go together. TableError A floor form is wanted where there is
-    none. SolverError
+    InputError
+        Arguments that are not usable or do not go together.
+    TableError
+        A floor form is wanted where there is none.
+    SolverError
         No solution was found.
 
     Source: the theory of the optimum: solvers/unbiased/unbiased_program.py.

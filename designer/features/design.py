@@ -185,7 +185,8 @@ def people_of(made: FeaturesDesign, people: int | None, error: float | None = No
 
     Raises
     ------
-    InputError An error that is not positive, or too few people to learn anything.
+    InputError
+        An error that is not positive, or too few people to learn anything.
 
     Example
     -------

@@ -65,8 +65,9 @@ class TwoRounds:
 
 
 def two_rounds(response: str, box: Box, epsilon: float, *, clip: float = CLIP) -> TwoRounds:
-    """Return the errors of slopes without a survey in one round and in two, before anybody is asked. Both are averages
-    over the laws for which the shares of moments are best.
+    """Return the errors of slopes without a survey in one round and in two, before anybody is asked.
+
+    Both are averages over the laws for which the shares of moments are best.
 
     Parameters
     ----------
@@ -135,8 +136,9 @@ def design_after(first: Features, reports: ArrayLike, epsilon: float, *, clip: f
 
     Raises
     ------
-    InputError A first round of anything but moments for a regression, or one whose reports estimate covariates or
-    slopes too badly.
+    InputError
+        A first round of anything but moments for a regression, or one whose reports estimate covariates or slopes too
+        badly.
 
     Source: one-step estimates from a first sample (Hajek, 1970), under local privacy.
 

@@ -44,7 +44,8 @@ class ClosedForm(Method):
 
     Raises
     ------
-    InputError An unknown name, an option that it does not have, or both a parameter and how to choose it.
+    InputError
+        An unknown name, an option that it does not have, or both a parameter and how to choose it.
 
     Example
     -------

@@ -16,8 +16,9 @@ MOST_BITS = 16
 
 @dataclass(frozen=True)
 class AtMost:
-    """Reports may be any numbers, but only so many different ones, which a client can send in a few bits. A design's
-    bound stays that of any number of outputs, so its gap also limits the cost of few outputs.
+    """Reports may be any numbers, but only so many different ones, which a client can send in a few bits.
+
+    A design's bound stays that of any number of outputs, so its gap also limits the cost of few outputs.
 
     Parameters
     ----------

@@ -60,9 +60,10 @@ class GuaranteeEvidence:
 
 @dataclass(frozen=True)
 class Guarantee(Objective):
-    """The largest expected variance over the priors of a set, plus the rounding of the prior as given; rounded up. It
-    bounds the variance for all data whose knot prior lies in the set and whose rounding adds no more. The lower bound
-    leaves the rounding out, because the worst prior of the set need not admit as much rounding as the given one.
+    """The largest expected variance over the priors of a set, plus the rounding of the prior as given; rounded up.
+
+    It bounds the variance for all data whose knot prior lies in the set and whose rounding adds no more. The lower
+    bound leaves the rounding out, because the worst prior of the set need not admit as much rounding as the given one.
 
     Parameters
     ----------

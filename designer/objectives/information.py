@@ -98,7 +98,8 @@ class Information(Objective):
 
     Raises
     ------
-    InputError An unknown criterion or unknown patterns.
+    InputError
+        An unknown criterion or unknown patterns.
 
     Source: Kairouz, Oh and Viswanath (2016), "Extremal mechanisms for local differential privacy"; the pricing and the
     certificates are derived in solvers/information/information_program.py and its neighbours.

@@ -138,7 +138,8 @@ def plan_over_time(
 
     Raises
     ------
-    InputError An invalid budget or number of users.
+    InputError
+        An invalid budget or number of users.
 
     Example
     -------

@@ -34,7 +34,8 @@ class Repeated:
 
     Raises
     ------
-    InputError A number out of its range, or an unknown word.
+    InputError
+        A number out of its range, or an unknown word.
 
     Example
     -------

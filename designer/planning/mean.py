@@ -220,8 +220,9 @@ def plan_epsilon(
 
     Raises
     ------
-    InputError A number or name that is not usable, or a target that no budget meets; the message gives the attainable
-    error. SolverError
+    InputError
+        A number or name that is not usable, or a target that no budget meets; the message gives the attainable error.
+    SolverError
         No solution was found.
 
     Example

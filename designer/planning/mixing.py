@@ -72,7 +72,8 @@ def largest_budget(
 
     Raises
     ------
-    InputError A number that is not usable, or an epsilon below that of the smallest budget.
+    InputError
+        A number that is not usable, or an epsilon below that of the smallest budget.
 
     Example
     -------

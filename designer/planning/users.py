@@ -34,10 +34,11 @@ def plan_users(
     tolerance: float | None = None,
     progress: Callable[[float, float], None] | None = None,
 ) -> BudgetPlan:
-    """Find the least number of users with whom the error of the mean stays within a target, at a given budget. A table
-    that does not depend on the number needs exactly V / target^2 users. Tables of `Error` depend on it, because more
-    users mean less noise and thus less bias. Ten to twenty designs then find a sufficient number; one smaller by at
-    most a part in a thousand is not.
+    """Find the least number of users with whom the error of the mean stays within a target, at a given budget.
+
+    A table that does not depend on the number needs exactly V / target^2 users. Tables of `Error` depend on it, because
+    more users mean less noise and thus less bias. Ten to twenty designs then find a sufficient number; one smaller by
+    at most a part in a thousand is not.
 
     Parameters
     ----------

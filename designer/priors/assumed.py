@@ -147,7 +147,8 @@ def assumption_of(ambiguity: Ambiguity, prior: Prior) -> Assumption:
 
     Raises
     ------
-    InputError A set without a corresponding assumption.
+    InputError
+        A set without a corresponding assumption.
 
     Example
     -------

@@ -64,7 +64,8 @@ class Prior(Shown):
 
     Raises
     ------
-    InputError A shape, a value or the source is not as described above.
+    InputError
+        A shape, a value or the source is not as described above.
 
     Source: Wei et al. (2024), "AAA: an Adaptive Mechanism for Locally Differentially Private Mean
     Estimation", eq. (6) and (7).

@@ -57,7 +57,8 @@ class ByAttribute(Shown, Mapping[str, Counts], Generic[Counts]):
 
     Raises
     ------
-    InputError No attribute, or a number of users that is invalid or below that of an attribute.
+    InputError
+        No attribute, or a number of users that is invalid or below that of an attribute.
     """
 
     by_attribute: Mapping[str, Counts]
@@ -127,7 +128,8 @@ class AttributeCounts(ByAttribute[ReportCounts]):
 
     Raises
     ------
-    InputError No attribute, or a number of users that is invalid or below that of an attribute.
+    InputError
+        No attribute, or a number of users that is invalid or below that of an attribute.
 
     Example
     -------

@@ -171,8 +171,9 @@ def bias_aware_mean(
 
     Raises
     ------
-    InputError No prior, invalid weights, a trust below 1, fewer than two users, a service without reports, or tables
-        whose knots disagree.
+    InputError
+        No prior, invalid weights, a trust below 1, fewer than two users, a service without reports, or tables whose
+        knots disagree.
 
     Source: the program is derived in `solvers.biased`; Armstrong and Kolesar (2018) for the interval.
 

@@ -79,8 +79,9 @@ class ReportCounts(Shown):
 
     Raises
     ------
-    InputError No services, two of the same name, tables of different domains or units, unknown services, outputs that
-    do not exist or that no input gives, too many users, or numbers of other reports.
+    InputError
+        No services, two of the same name, tables of different domains or units, unknown services, outputs that do not
+        exist or that no input gives, too many users, or numbers of other reports.
 
     Example
     -------

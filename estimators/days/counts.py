@@ -198,7 +198,8 @@ def load_days(paths: Sequence[FilePath]) -> DayCounts:
 
     Raises
     ------
-    InputError No files, other columns, or invalid days or numbers.
+    InputError
+        No files, other columns, or invalid days or numbers.
 
     Example
     -------

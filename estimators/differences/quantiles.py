@@ -156,7 +156,8 @@ def estimate_group_quantiles(
 
     Raises
     ------
-    InputError Tallies without groups, an invalid share, a group of few users, or another kind of mechanism.
+    InputError
+        Tallies without groups, an invalid share, a group of few users, or another kind of mechanism.
 
     Example
     -------
@@ -196,7 +197,8 @@ def estimate_quantile_differences(
 
     Raises
     ------
-    InputError An invalid share, few reports, or users with weights.
+    InputError
+        An invalid share, few reports, or users with weights.
 
     Example
     -------

@@ -86,8 +86,9 @@ def collect_lazily(
 
     Raises
     ------
-    InputError Narwhals is missing; columns that are missing or of another type; frames of different engines; whatever
-    else `ReportCounts.from_counts` refuses.
+    InputError
+        Narwhals is missing; columns that are missing or of another type; frames of different engines; whatever else
+        `ReportCounts.from_counts` refuses.
 
     Example
     -------

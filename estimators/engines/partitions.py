@@ -74,7 +74,8 @@ def perturb_partition(
 
     Raises
     ------
-    InputError Narwhals is missing; invalid columns, users, values, day or secret; clipping of categories.
+    InputError
+        Narwhals is missing; invalid columns, users, values, day or secret; clipping of categories.
 
     Example
     -------

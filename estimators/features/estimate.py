@@ -138,8 +138,8 @@ def estimate_features(mechanism: Features, reports: ArrayLike, *, confidence: fl
 
     Raises
     ------
-    InputError Reports of another mechanism, too few of a feature, or too much noise to distinguish a variance from
-    zero.
+    InputError
+        Reports of another mechanism, too few of a feature, or too much noise to distinguish a variance from zero.
 
     Example
     -------

@@ -88,9 +88,10 @@ def independence(cells: ArrayLike, covariance: ArrayLike) -> IndependenceTest:
 def odds_ratio(
     cells: ArrayLike, covariance: ArrayLike, *, confidence: float = CONFIDENCE
 ) -> tuple[float, float, float]:
-    """Return the odds ratio t of a 2 x 2 table, and all t for which p11 p22 - t p12 p21 is near zero for its error. The
-    interval inverts a test, because cells near zero have no normal logarithm and the logarithm's interval covers too
-    rarely.
+    """Return the odds ratio t of a 2 x 2 table, and all t for which p11 p22 - t p12 p21 is near zero for its error.
+
+    The interval inverts a test, because cells near zero have no normal logarithm and the logarithm's interval covers
+    too rarely.
 
     Parameters
     ----------

@@ -34,7 +34,8 @@ def norm_sub(frequencies: ArrayLike) -> np.ndarray:
 
     Returns
     -------
-    (K,) ndarray of float Non-negative, with sum one.
+    (K,) ndarray of float
+        Non-negative, with sum one.
 
     Raises
     ------

@@ -80,8 +80,9 @@ def estimate_frequencies(
 
     Raises
     ------
-    InputError No reports, an unknown method or target, a setting of another method, or a table whose reports cannot
-    tell the categories apart.
+    InputError
+        No reports, an unknown method or target, a setting of another method, or a table whose reports cannot tell the
+        categories apart.
 
     Example
     -------

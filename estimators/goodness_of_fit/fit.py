@@ -82,7 +82,8 @@ def fit_p_value(counts: Any) -> float | None:
 
     Raises
     ------
-    InputError The argument is not counts.
+    InputError
+        The argument is not counts.
 
     Example
     -------

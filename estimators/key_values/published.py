@@ -107,8 +107,9 @@ def estimate_key_means(counts: KeyCounts, *, target: Target = "population") -> K
 
     Raises
     ------
-    InputError Fewer than two users, an unknown target, the target "users" with levels, or a value table that allows no
-    unbiased mean.
+    InputError
+        Fewer than two users, an unknown target, the target "users" with levels, or a value table that allows no
+        unbiased mean.
 
     Source: Gu et al. (2020), aggregation with clipping; Fieller (1954), "Some problems in interval estimation".
 

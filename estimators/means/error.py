@@ -145,7 +145,8 @@ def promised_error(
 
     Raises
     ------
-    InputError A table without the facts that are not given here, or numbers out of range.
+    InputError
+        A table without the facts that are not given here, or numbers out of range.
 
     Example
     -------

@@ -42,8 +42,9 @@ def joint_decoder(mechanisms: Sequence[TabulatedMechanism], points: np.ndarray, 
 
     Raises
     ------
-    InputError The tables together have no unbiased decoder: the message names the rank of their probabilities and the
-    input of largest bias.
+    InputError
+        The tables together have no unbiased decoder: the message names the rank of their probabilities and the input of
+        largest bias.
 
     Source: the optimal unbiased decoder of one table, here for the sum over several.
 

@@ -181,8 +181,9 @@ def estimate_periods(
 
 
 def joined(series: Sequence[PeriodMeans]) -> PeriodMeans:
-    """Join series of different users, as from successive ways or tables. A period in several of them gets their average
-    of least variance.
+    """Join series of different users, as from successive ways or tables.
+
+    A period in several of them gets their average of least variance.
 
     Parameters
     ----------

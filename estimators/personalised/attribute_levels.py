@@ -31,7 +31,8 @@ class PersonalisedAttributeCounts(ByAttribute[PersonalisedCounts]):
 
     Raises
     ------
-    InputError No attribute, or a number of users that is invalid or below that of an attribute.
+    InputError
+        No attribute, or a number of users that is invalid or below that of an attribute.
 
     Example
     -------

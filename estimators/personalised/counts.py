@@ -113,7 +113,8 @@ class PersonalisedCounts(EachReport[PersonalisedMechanism], AtLevels):
 
     Raises
     ------
-    InputError Unknown levels; levels, reports and counts of different numbers; or too many users.
+    InputError
+        Unknown levels; levels, reports and counts of different numbers; or too many users.
 
     Example
     -------

@@ -166,7 +166,8 @@ def influence(mechanism: Any, estimator: Any = None, *, winsorise: float | None 
 
     Raises
     ------
-    InputError A mechanism or an estimator without a known influence; the message lists those that have one.
+    InputError
+        A mechanism or an estimator without a known influence; the message lists those that have one.
 
     Example
     -------

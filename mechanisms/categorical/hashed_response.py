@@ -32,8 +32,8 @@ class HashedResponse(NumberedReports):
 
     Raises
     ------
-    TableError A numerator that leaves no equal whole shares to the others, or gives the hash itself less than an equal
-    share.
+    TableError
+        A numerator that leaves no equal whole shares to the others, or gives the hash itself less than an equal share.
     """
 
     n_values: int

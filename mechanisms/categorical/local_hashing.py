@@ -51,8 +51,8 @@ class LocalHashing(HashedResponse):
     ------
     InputError
         g is no prime power.
-    TableError A numerator that leaves no equal whole shares to the others, or gives the hash itself less than an equal
-    share.
+    TableError
+        A numerator that leaves no equal whole shares to the others, or gives the hash itself less than an equal share.
 
     Example
     -------

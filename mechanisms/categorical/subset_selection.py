@@ -62,7 +62,8 @@ class SubsetSelection(BitVectors):
     ------
     TableError
         Another d, or a numerator out of order.
-    InputError Sets that are too large to be drawn, see `allow_large`.
+    InputError
+        Sets that are too large to be drawn, see `allow_large`.
 
     Example
     -------

@@ -63,7 +63,8 @@ class CategoricalTable(CategoricalMechanism):
 
     Raises
     ------
-    TableError Numerators of another shape or sum, outputs that do not fit, or a promise about other categories.
+    TableError
+        Numerators of another shape or sum, outputs that do not fit, or a promise about other categories.
 
     Example
     -------

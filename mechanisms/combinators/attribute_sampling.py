@@ -51,7 +51,9 @@ class AttributeSampling(Bundle):
 
     Raises
     ------
-    InputError Names and tables that do not match, a k that is none, or tables that spend more than epsilon. TableError
+    InputError
+        Names and tables that do not match, a k that is none, or tables that spend more than epsilon.
+    TableError
         A table in doubles.
 
     Source

@@ -132,7 +132,9 @@ def form_over(
 
     Raises
     ------
-    TableError A floor whose windows do not reach the outermost knots, or that leaves no windows. InputError
+    TableError
+        A floor whose windows do not reach the outermost knots, or that leaves no windows.
+    InputError
         Knots or an epsilon that are not usable.
 
     Example

@@ -42,7 +42,9 @@ def make_levels_exact(tables: Sequence[TabulatedMechanism], leakage: float) -> t
 
     Raises
     ------
-    InputError Tables on other knots or outputs than the first, or with outputs that are not points. TableError
+    InputError
+        Tables on other knots or outputs than the first, or with outputs that are not points.
+    TableError
         A table that is not private, two that differ by more than e^leakage, or means that cannot be kept.
 
     Example

@@ -53,7 +53,8 @@ def own_table(
     ------
     TableError
         No probability law, or a matrix that does not keep the budget.
-    InputError Some values can give a report that others cannot, and no epsilon is named: no budget is kept.
+    InputError
+        Some values can give a report that others cannot, and no epsilon is named: no budget is kept.
 
     Example
     -------

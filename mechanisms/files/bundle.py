@@ -78,7 +78,9 @@ def save_bundle(bundle: Bundle, path: str | os.PathLike[str]) -> None:
 
     Raises
     ------
-    TableError The mechanism fails its own check of privacy. InputError
+    TableError
+        The mechanism fails its own check of privacy.
+    InputError
         A suffix other than ".json" (or ".npz", of a floor form), or a place that cannot be written; nothing is left
         behind.
 

@@ -76,8 +76,9 @@ class KeyValueMechanism(ExactMechanism):
 
     Raises
     ------
-    TableError A table that is not exact or has more than 32,766 outputs, or numerators that are invalid or out of
-    order. InputError
+    TableError
+        A table that is not exact or has more than 32,766 outputs, or numerators that are invalid or out of order.
+    InputError
         Fewer than two keys, an epsilon or a padding that is not usable, or keys times outputs that would cost too much,
         see `allow_large`.
 

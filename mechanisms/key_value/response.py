@@ -144,7 +144,8 @@ def key_value_response(
     ------
     InputError
         Keys, an epsilon or a padding that is not usable.
-    TableError A value table that exceeds its budget.
+    TableError
+        A value table that exceeds its budget.
 
     Source
     ------

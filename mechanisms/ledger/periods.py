@@ -109,7 +109,8 @@ class PeriodState:
 
     Raises
     ------
-    InputError A file of another way or user, another kind of file, or one that cannot be used.
+    InputError
+        A file of another way or user, another kind of file, or one that cannot be used.
 
     Example
     -------

@@ -15,9 +15,10 @@ from .pairs import OfPairs
 
 @dataclass(frozen=True)
 class Sensitive(OfPairs):
-    """At every value each report is at least e^-epsilon times as probable as at any sensitive value. People with a
-    sensitive value can thus deny it. Others get no promise: a report may reveal that the value is not sensitive, and
-    which it is.
+    """At every value each report is at least e^-epsilon times as probable as at any sensitive value.
+
+    People with a sensitive value can thus deny it. Others get no promise: a report may reveal that the value is not
+    sensitive, and which it is.
 
     Parameters
     ----------
@@ -28,7 +29,8 @@ class Sensitive(OfPairs):
 
     Raises
     ------
-    InputError A budget that is not usable; a subset that is empty or everything.
+    InputError
+        A budget that is not usable; a subset that is empty or everything.
 
     Source: Doudalis, Kotsogiannis, Haney, Machanavajjhala and Mehrotra (2020), "One-sided differential privacy".
 

@@ -56,7 +56,9 @@ class Shuffled(Shown):
 
     Raises
     ------
-    InputError Numbers that are not usable, or a promise that implies nothing for mixed reports. TableError
+    InputError
+        Numbers that are not usable, or a promise that implies nothing for mixed reports.
+    TableError
         A mechanism that is not proved.
 
     Source: see `Clones`.

@@ -70,8 +70,9 @@ def adopt(
 
     Raises
     ------
-    InputError Another law or way of writing, categories or budgets that are not usable, probabilities that are invalid
-    or carry no information, both a budget and probabilities, or neither.
+    InputError
+        Another law or way of writing, categories or budgets that are not usable, probabilities that are invalid or
+        carry no information, both a budget and probabilities, or neither.
 
     Example
     -------

@@ -122,7 +122,8 @@ def solve_at_most(cone: Cone, weights: Array, knots: Array, most: int, *, share:
     ------
     InputError
         Fewer than two outputs, or a cone that is no such tree.
-    SolverError Precision was lost.
+    SolverError
+        Precision was lost.
 
     Example
     -------

@@ -142,7 +142,8 @@ def value_budgets(epsilons: ArrayLike, rule: Literal["average", "min"] = "averag
 
     Raises
     ------
-    InputError A number is out of range, or an unknown rule.
+    InputError
+        A number is out of range, or an unknown rule.
 
     Example
     -------
@@ -220,7 +221,8 @@ def sensitive(flags: ArrayLike, epsilon: float) -> Cone:
 
     Raises
     ------
-    InputError A subset that is empty or everything, a number out of range.
+    InputError
+        A subset that is empty or everything, a number out of range.
 
     Source: Doudalis, Kotsogiannis, Haney, Machanavajjhala and Mehrotra (2020), "One-sided differential privacy".
 

@@ -203,8 +203,8 @@ def certified_frequency_bound(
     """Return a lower bound on the error of every private table, whatever the certificate's numbers.
 
     Where (*) is violated by at most t (pi . s)^2, lambda + t pi obeys it; and the best scale a of (a H, a^2 lambda)
-    gives (tr H)^2 / sum(lambda). Nor is the error ever below 1 - |pi|^2, that of the values themselves (sum_x C_xx pi_x
-    - pi^T C pi with an importance).
+    gives (tr H)^2 / sum(lambda). Nor is the error ever below 1 - |pi|^2, that of the values themselves
+    (sum_x C_xx pi_x - pi^T C pi with an importance).
 
     Parameters
     ----------

@@ -71,7 +71,9 @@ def solve_frequency(
 
     Raises
     ------
-    InputError The prior, ratio, tolerance or number of columns is not usable. SolverError
+    InputError
+        The prior, ratio, tolerance or number of columns is not usable.
+    SolverError
         Rounding stops the interior point.
 
     Source: extreme columns: Kairouz, Oh and Viswanath (2016), "Extremal mechanisms for local differential privacy",

@@ -159,7 +159,8 @@ class Departures:
 
         Raises
         ------
-        SolverError Precision was lost.
+        SolverError
+            Precision was lost.
         """
         self._enter(information)
         for _ in range(MOST_STEPS):

@@ -66,7 +66,8 @@ def solve_lengths(
 
     Raises
     ------
-    SolverError Precision was lost.
+    SolverError
+        Precision was lost.
 
     Source: the problem: Armstrong and Kolesar (2018); patterns: Kairouz, Oh and Viswanath (2016); the rest is derived
     here.

@@ -90,8 +90,9 @@ class Loss(Objective):
 
     Raises
     ------
-    InputError In a design: missing outputs, losses that are no numbers or do not fit, unbiased reports of
-        categories or on a circle, or outputs between which no unbiased mechanism is private.
+    InputError
+        In a design: missing outputs, losses that are no numbers or do not fit, unbiased reports of categories or on a
+        circle, or outputs between which no unbiased mechanism is private.
     SolverError
         In a design: no table is found.
 

@@ -36,7 +36,8 @@ class Share(Question):
 
     Raises
     ------
-    InputError An invalid number; in a design: a threshold outside the range.
+    InputError
+        An invalid number; in a design: a threshold outside the range.
 
     Source: randomised response is optimal for two values: Kairouz, Oh and Viswanath (2016), "Extremal mechanisms for
     local differential privacy", theorem 5.

@@ -53,9 +53,10 @@ class WorkloadEvidence:
 
 @dataclass(frozen=True, eq=False)
 class Workload(Objective):
-    """Sum over linear queries of the variance of their answers around these users' own, times the number of users. It
-    uses the best linear estimator that is unbiased for every distribution, for values drawn from the prior. Reports of
-    numbers are placed at the mean of the value given the report. Do not average them: estimate the distribution.
+    """Sum over linear queries of the variance of their answers around these users' own, times the number of users.
+
+    It uses the best linear estimator that is unbiased for every distribution, for values drawn from the prior. Reports
+    of numbers are placed at the mean of the value given the report. Do not average them: estimate the distribution.
 
     Parameters
     ----------
@@ -66,7 +67,9 @@ class Workload(Objective):
 
     Raises
     ------
-    InputError In a design: unknown queries, or queries that do not fit the prior. SolverError
+    InputError
+        In a design: unknown queries, or queries that do not fit the prior.
+    SolverError
         In a design: no table is found.
 
     Source: solvers/frequency/workload.py.

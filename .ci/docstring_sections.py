@@ -1,7 +1,8 @@
 """Every exported function and class says what it is, what it takes and returns, and shows an example.
 
 A summary, a line for each parameter and for none that there is not, Returns where something is returned, each error on
-a line of its own, and an Example: of each name that a stub exports. numpydoc's own check knows neither `Example` nor `Source` and brings Sphinx.
+a line of its own, and an Example: of each name that a stub exports. numpydoc's own check knows neither `Example` nor
+`Source` and brings Sphinx.
 """
 
 import enum

@@ -13,6 +13,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[2] / "clients" / "javascript" / "tests"))
 
 from axe_core import axe_core, serious
+from checks import count
 from chromium import Chromium
 from optldp.designer import Guarantee, Information, Prior, TotalVariationAmbiguity, bounds, bounds_html
 
@@ -257,21 +258,14 @@ def main() -> int:
     parser.add_argument("--screenshots", type=Path, help="where to keep pictures of the page")
     parser.add_argument("--axe", type=Path, help="another axe.min.js than that of axe-core-python")
     arguments = parser.parse_args()
-    passed, failed, axe = 0, 0, axe_core(arguments.axe)
+    axe = axe_core(arguments.axe)
     with tempfile.TemporaryDirectory() as scratch:
         pictures = arguments.screenshots or Path(scratch)
         pictures.mkdir(parents=True, exist_ok=True)
         page = Path(scratch, "report.html")
         page.write_text(small_report(), "utf-8")
         with Chromium(Path(scratch, "profile")) as browser:
-            for name, check in checks(browser, page.as_uri(), pictures, axe):
-                try:
-                    check()
-                    passed += 1
-                    print(f"ok {name}")
-                except (AssertionError, LookupError, OSError, RuntimeError, ValueError) as error:
-                    failed += 1
-                    print(f"FAILED {name}: {error}")
+            passed, failed = count(checks(browser, page.as_uri(), pictures, axe))
     print(f"{passed} passed, {failed} failed")
     return int(failed > 0)
 

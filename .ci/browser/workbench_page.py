@@ -11,6 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2] / "clients" / "javascript" / "tests"))
 
 from axe_core import axe_core, serious
+from checks import count
 from chromium import Chromium
 from optldp.mechanisms import load_table, verify
 
@@ -158,7 +159,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--screenshots", type=Path, help="where to keep pictures of the page")
     arguments = parser.parse_args()
-    failed = 0
     with tempfile.TemporaryDirectory() as scratch:
         pictures = arguments.screenshots or Path(scratch)
         pictures.mkdir(parents=True, exist_ok=True)
@@ -180,13 +180,7 @@ def main() -> int:
                 "wide and narrow, light and dark": lambda: looks(browser, drawn.address, pictures, axe_core(None)),
                 "neither addresses nor the log hold a value": of_file,
             }
-            for name, check in checks.items():
-                try:
-                    check()
-                    print(f"ok {name}")
-                except (AssertionError, LookupError, OSError, RuntimeError, ValueError) as error:
-                    failed += 1
-                    print(f"FAILED {name}: {error}")
+            _, failed = count(checks.items())
         drawn.stop()
     return int(failed > 0)
 

@@ -14,6 +14,9 @@ CHOOSING = 0.05
 LEAST_CHOOSING = 100
 """Below it the share is larger, up to a half."""
 
+LEAST_USERS = 20
+"""Of whom some choose estimates and the others make them; of fewer, intervals are made otherwise."""
+
 
 def split(outcomes: Outcomes) -> tuple[Outcomes, Outcomes]:
     """Return the users who choose and the others, drawn without replacement by a seed that is the counts' checksum.

@@ -15,6 +15,7 @@ from ...solvers import Progress
 from ...solvers.likelihood.fit import Method
 from ..affine_pairs.intervals import AffinePairs
 from ..affine_pairs.outcomes import Outcomes
+from ..affine_pairs.split import LEAST_USERS
 from ..assumption_free.bounds import Bounds
 from ..assumption_free.explained import Explained
 from ..assumption_free.points import AtPoints, at_points
@@ -30,9 +31,6 @@ from .likelihood import likelihood_of
 from .mixture_reduction import Operation, Rule
 from .scatter import BIASED
 from .way import Way
-
-LEAST_USERS = 20
-"""Of whom some choose estimates and the others make them; of fewer intervals are strict bounds."""
 
 
 def estimate_distribution(

@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike
 from ...mechanisms.errors import InputError
 from ..affine_pairs.intervals import AffinePairs
 from ..affine_pairs.outcomes import Outcomes
+from ..affine_pairs.split import LEAST_USERS
 from ..assumption_free.linear_numbers import REFUTED, facts_beside
 from ..assumptions.base import Assumed, Assumption
 from ..counting.counts import ReportCounts
@@ -189,10 +190,6 @@ def estimate_queries(
             f"{target}: leave it out"
         )
     return found
-
-
-LEAST_USERS = 20
-"""Of whom some choose estimates and the others make them; of fewer intervals are normal."""
 
 
 def answers_of(averages: np.ndarray, squares: np.ndarray, many: int, n: int, target: Target) -> QueriesEstimate:

@@ -28,7 +28,7 @@ from .supports import bits_in_columns, bits_written, column_sums_query, support_
 DIALECTS = get_args(Dialect)
 """SQL that queries are written in."""
 
-LONGEST_NAME = 1024
+LONGEST_RELATION = 1024
 """Characters of a relation's name, dots between its parts included."""
 
 Counted = TabulatedMechanism | FloorForm | CategoricalMechanism | KeyValueMechanism
@@ -182,7 +182,7 @@ def _chosen(relation: str, condition: str, alias: str) -> str:
 def _relation(name: str) -> str:
     """A relation's name as SQL takes it, part by part."""
     parts = name.split(".")
-    if len(name) > LONGEST_NAME or not all(part and part.isprintable() for part in parts):
+    if len(name) > LONGEST_RELATION or not all(part and part.isprintable() for part in parts):
         raise InputError(f"a relation must have a name, or names with dots between them, got {name!r:.60}")
     return ".".join(map(quoted, parts))
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import quote
 
 import numpy as np
+from checks import Check, count
 from chromium import Chromium
 from make_bundles import REPORTS as BUNDLE_REPORTS
 from make_bundles import main as make_bundles
@@ -32,8 +33,6 @@ ROOT = CLIENT.parents[1]
 PAGE = "examples/browser-client/index.html"
 NODE_TESTS = [CLIENT / "tests" / f"{name}.test.js" for name in ("client", "bundles", "panel")]
 SEEN_READY = "document.querySelector('#chart svg path')"
-
-Check = tuple[str, Callable[[], None]]
 
 
 def node_results(folder: Path) -> tuple[int, int]:
@@ -220,19 +219,6 @@ def browser_checks(browser: Chromium, origin: str, folder: Path, said: dict[str,
 AUDITED = ("hashing to 4", "levels of pairs", "levels of attributes")
 SHOWN = ("optimal", "floor form: optimal", "piecewise", "lattice", "hybrid", "laplace")
 REFUSED = ("another checksum", "one unit over the limit", "a sum one above", "truncated", "version 1")
-
-
-def count(checks: list[Check]) -> tuple[int, int]:
-    """Run the checks, say what each came to, and return how many passed and failed."""
-    failed = 0
-    for name, check in checks:
-        try:
-            check()
-            print(f"ok {name}")
-        except (AssertionError, LookupError, OSError, RuntimeError, ValueError) as error:
-            failed += 1
-            print(f"FAILED {name}: {error}")
-    return len(checks) - failed, failed
 
 
 def main() -> int:

@@ -314,12 +314,12 @@ class DayCollector:
                 f"{where} must hold a report once counted unchanged, got {unlike} ids with another report: find out "
                 "who sends them; --skip-invalid leaves them out"
             )
-        self._part_invalid()
+        why = self._part_invalid()
         wrong = self._in_state(INVALID)
         if wrong and not skip_invalid:
             raise InputError(
-                f"{where} must hold reports of this mechanism, got {wrong} of what is none: correct them, or let "
-                "--skip-invalid count them apart"
+                f"{where} must hold reports of this mechanism, got {wrong} of what is none{why}: correct them, or "
+                "let --skip-invalid count them apart"
             )
         self._require_windows()
         found = Batch(self._in_state(COUNTED), self._in_state(KNOWN), self._in_state(LATE), wrong + lacking + unlike)
@@ -344,18 +344,30 @@ class DayCollector:
         summed = support_query(rows, "output", self.bits, ", day, part")
         return f"SELECT day, part, '{COUNTED}', CAST({BIT} AS VARCHAR), {SUPPORTS}, {USERS} FROM ({summed}) AS summed"
 
-    def _part_invalid(self) -> None:
-        """Say of new reports that are none that they are."""
+    def _part_invalid(self) -> str:
+        """Say of new reports that are none that they are; return why the first text is none, if one is."""
+        why = ""
         if self.bits is not None:
             fault = f"NOT ({self.bits.sound('output' if self.bits.hexadecimal else self.bits.digits('output'))})"
         else:
             asked = f"SELECT DISTINCT output FROM each WHERE state = '{COUNTED}' AND output IS NOT NULL"
             texts = [text for (text,) in self.connection.execute(asked).fetchall()]
-            wrong = ", ".join(literal(texts[place]) for place in self._failing(texts))
+            failing = self._failing(texts)
+            if failing:
+                why = f" ({self._fault(texts[failing[0]])})"
+            wrong = ", ".join(literal(texts[place]) for place in failing)
             fault = f"output IN ({wrong})" if wrong else "FALSE"
         self.connection.execute(
             f"UPDATE each SET state = '{INVALID}' WHERE state = '{COUNTED}' AND (output IS NULL OR {fault})"
         )
+        return why
+
+    def _fault(self, text: str) -> str:
+        try:
+            self.parse([text])
+        except InputError as error:
+            return str(error)
+        return ""
 
     def _failing(self, texts: list[str]) -> list[int]:
         try:

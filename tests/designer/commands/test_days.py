@@ -167,3 +167,11 @@ def test_bad_input_is_said_in_one_line(optldp, days, words, says):
     assert done.exit_code == 2
     (line,) = done.stderr.strip().splitlines()[-1:]
     assert says in line
+
+
+def test_reports_that_are_no_outputs_are_refused_with_the_cure(optldp, table):
+    made = optldp("perturb", "mech.json", *INCOME, "--day", f"{DAY}1", "--seed", 1, "--out", "numbers.csv")
+    assert made.exit_code == 0, made.output
+    done = optldp("count", "mech.json", "numbers.csv", "--by", "table,day", "--today", f"{DAY}1", "--out", "counts")
+    assert (done.exit_code, Path("counts").exists()) == (2, False)
+    assert "perturb --as index writes them" in done.stderr

@@ -93,10 +93,17 @@ class Numbers(Kind[TabulatedMechanism]):
         return answer_of(counts), told
 
     def reports_in_text(self, texts: Sequence[str]) -> np.ndarray:
-        outputs, possible = integers_of_text(texts), self.mechanism.possible
+        possible = self.mechanism.possible
+        wanted = (
+            f"counts by day take the numbers of outputs, from 0 to {possible.size - 1}: perturb --as index writes them"
+        )
+        try:
+            outputs = integers_of_text(texts)
+        except InputError:
+            raise InputError(wanted) from None
         inside = (outputs >= 0) & (outputs < possible.size)
         if not (inside.all() and possible[outputs].all()):
-            raise InputError(f"outputs must be numbers of outputs of the table, from 0 to {possible.size - 1}")
+            raise InputError(wanted)
         return outputs
 
     def tested(self, rows: Mapping[str, Any], skipped: SkippedRows) -> Sequence[Any]:

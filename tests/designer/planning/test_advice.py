@@ -58,7 +58,9 @@ def test_of_the_distribution_the_distance_decides_and_means_do_not_run():
     assert first.wasserstein is not None
     assert second.wasserstein is not None
     assert 1 + advice.behind.value == pytest.approx(second.wasserstein.value / first.wasserstein.value, rel=1e-9)
-    with pytest.raises(InputError, match="estimators of a distribution must have one, got 'ua': leave it out"):
+    with pytest.raises(
+        InputError, match="estimators must estimate a distribution, got 'ua', which does not: leave it out"
+    ):
         told(of="distribution", estimators=["ua"])
     with pytest.raises(InputError, match="of must be mean or distribution, got 'frequencies'"):
         told(of="frequencies")

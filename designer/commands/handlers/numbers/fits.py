@@ -284,8 +284,6 @@ def _quantiles(estimate: DistributionEstimate, units: str, asked: EstimateOption
 
 def _assumed(told: Mapping[str, Any]) -> str:
     """Return what intervals assume, and what the reports say of it, in words."""
-    if told["interval"] != "affine-pair":
-        return "intervals are strict bounds: of distributions hardest for them they hold less often than they say"
     p_value = told["assumption_p_value"]
     if p_value is None:
         return "intervals assume nothing of the distribution"

@@ -8,7 +8,6 @@ from types import ModuleType
 
 from accuracy import (
     advice,
-    boundary,
     distributions,
     frequencies,
     full_tables,
@@ -36,7 +35,6 @@ PARTS: dict[str, ModuleType] = {
     "distributions": distributions,
     "shapes": shapes,
     "intervals": intervals,
-    "boundary": boundary,
     "short-intervals": short_intervals,
     "services-and-queries": services_and_queries,
     "smoothing": smoothing,
@@ -51,7 +49,7 @@ PARTS: dict[str, ModuleType] = {
     "histograms": histograms,
 }
 SHORT = (
-    smoothing, unequal, phases_default, advice, wavelets, boundary, short_intervals, histograms, services_and_queries,
+    smoothing, unequal, phases_default, advice, wavelets, short_intervals, histograms, services_and_queries,
 )  # fmt: skip
 """Parts whose page shows all; those of others show a summary of `rows`, which benchmarks/accuracy/full has as CSV."""
 

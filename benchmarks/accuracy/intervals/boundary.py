@@ -19,7 +19,7 @@ from optldp.estimators import ReportCounts, estimate_distribution
 from optldp.estimators.methods import DistributionMethod
 from optldp.mechanisms import TabulatedMechanism, square_wave
 
-from .repetitions import Errors, repeat
+from ..repetitions import Errors, repeat
 
 TITLE = "Shares where nearly everybody has one value"
 USERS, KNOTS, FEW = 20_000, 65, 0.01

@@ -1,6 +1,6 @@
 """What mixing buys, and whether a table made for it buys more than one that is made for its local budget alone.
 
-    python benchmarks/mixing.py [--plot docs/mixing.png]
+    python benchmarks collecting.mixing [--plot docs/mixing.png]
 
 Prints two Markdown tables for docs/mixing-reports.md: bounds on mixed reports of optimal tables, with the seconds that
 they take; and the least variance at one central epsilon, if the largest total variation of two rows is held below what

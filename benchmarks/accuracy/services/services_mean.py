@@ -14,8 +14,8 @@ from optldp.estimators.methods import MeanMethod
 from optldp.mechanisms import duchi, laplace, piecewise, square_wave
 from redone.experiment.drawn_values import all_sets
 
-from .full_tables import Row, chosen, geometric, ratios, values
-from .repetitions import Errors, repeat
+from ..full_tables import Row, chosen, geometric, ratios, values
+from ..repetitions import Errors, repeat
 
 TITLE = "Means over several services"
 USERS, KNOTS = 100_000, np.linspace(0.0, 1.0, 65)

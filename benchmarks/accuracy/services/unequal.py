@@ -12,7 +12,7 @@ from markdown_table import table
 from optldp.estimators import ReportCounts, Service, estimate_combined_mean
 from optldp.mechanisms import duchi, piecewise
 
-from .repetitions import Errors, repeat
+from ..repetitions import Errors, repeat
 
 TITLE = "Users of unequal numbers of services"
 USERS, KNOTS = 4_000, np.linspace(0.0, 1.0, 17)

@@ -1,6 +1,8 @@
 """How far last year's prior is off: the evidence that the default trust rests on.
 
-python benchmarks/trust.py --data FOLDER, a folder with the real data sets, npz files; statsmodels has the others.
+python benchmarks objectives.trust --data FOLDER, a folder with the real data sets, npz files.
+
+statsmodels has the others.
 """
 
 import argparse

@@ -22,10 +22,10 @@ from optldp.estimators.intervals import each_of
 from optldp.estimators.methods import DistributionMethod
 from optldp.mechanisms import square_wave
 
-from .coverage import LEAST, found_if_below, percent, surely_below
-from .full_tables import Row, chosen, error, geometric, number
-from .repetitions import Errors, Summary, repeat
-from .shapes import CELLS, COLUMNS, SHAPES, USERS, population
+from ..coverage import LEAST, found_if_below, percent, surely_below
+from ..full_tables import Row, chosen, error, geometric, number
+from ..repetitions import Errors, Summary, repeat
+from ..shapes import CELLS, COLUMNS, SHAPES, USERS, population
 
 TITLE = "Intervals of distributions: shapes, budgets, methods"
 METHODS: tuple[DistributionMethod, ...] = ("smooth", "em")

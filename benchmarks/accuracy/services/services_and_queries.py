@@ -15,7 +15,7 @@ from optldp.estimators import ReportCounts, Service, estimate_distribution
 from optldp.estimators.distributions import estimate_queries
 from optldp.mechanisms import piecewise, square_wave
 
-from .repetitions import Errors, Summary, repeat
+from ..repetitions import Errors, Summary, repeat
 
 TITLE = "Intervals of several services and of queries"
 EPSILONS, PEOPLE, TOGETHER = (1.0, 4.0), 5_000, 25

@@ -1,8 +1,9 @@
 """What a design for the error of a mean promises, and what it turns out to err by when the next year's values come.
 
-python benchmarks/promised.py --data FOLDER [--trust 3] [--full], a folder with the real data sets, npz files. The prior
-is of an earlier year or half, the truth another one. All errors are computed from the tables, bias and rounding between
-knots included; nothing is simulated. Ten minutes of processor time.
+python benchmarks objectives.promised --data FOLDER [--trust 3] [--full], a folder with the real data sets, npz files.
+
+The prior is of an earlier year or half, the truth another one. All errors are computed from the tables, bias and
+rounding between knots included; nothing is simulated. Ten minutes of processor time.
 """
 
 import argparse

@@ -1,7 +1,8 @@
 """Tables for questions beside their rivals: lengths of intervals with nothing assumed, as shares of the range.
 
-python benchmarks/questions.py --data FOLDER [--knots 51] [--weights], a folder with the real data sets, npz files. Each
-table is designed on one half of a column, or one year, and judged at the other; 20,000 people. "bins" is k-ary
+python benchmarks objectives.questions --data FOLDER [--knots 51] [--weights], a folder with the real data sets (npz).
+
+Each table is designed on one half of a column, or one year, and judged at the other; 20,000 people. "bins" is k-ary
 randomised response on cells of equal shares of the first half, with the k that is best at the second; "random cuts"
 randomised response on a cut drawn anew for each person. With --weights: what a mean beside costs, by its weight.
 """

@@ -1,13 +1,12 @@
 """Means that are biased where that pays: how often their intervals cover, and their errors beside other means.
 
-OMP_NUM_THREADS=1 python benchmarks/bias_aware.py; some minutes.
+OMP_NUM_THREADS=1 python benchmarks objectives.bias_aware; some minutes.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from biased import HALF, KNOTS, visits_prior
 from markdown_table import table
 from optldp.estimators import (
     ReportCounts,
@@ -21,6 +20,8 @@ from optldp.mechanisms import TabulatedMechanism, laplace, piecewise, square_wav
 from optldp.solvers import solve_unbiased
 from optldp.solvers.biased import trusted
 from optldp.solvers.robust import BoxSet
+
+from .biased import HALF, KNOTS, visits_prior
 
 SAMPLES = 4000
 """Collections of each case: 94% and 95% are three standard errors apart."""

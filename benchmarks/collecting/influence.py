@@ -1,6 +1,6 @@
 """What one report can do on [-1, 1]: influence beside the variance, and what winsorising tails costs.
 
-    python benchmarks/influence.py
+    python benchmarks collecting.influence
 
 Prints two Markdown tables for docs/influence.md and one for docs/theory/estimators.md.  Influence is the most that
 one report of n moves the mean, times n; the last columns of the first are for 20,000 honest users.

@@ -1,6 +1,6 @@
 """Bias where it pays: the error of a mean over priors trusted within a factor, of tables and of decoders.
 
-Seconds are of the processor, on one thread: OMP_NUM_THREADS=1 python benchmarks/biased.py.
+Seconds are of the processor, on one thread: OMP_NUM_THREADS=1 python benchmarks objectives.biased.
 """
 
 import time

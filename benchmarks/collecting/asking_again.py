@@ -1,10 +1,10 @@
 """What docs/asking-again.md says was measured: a year, the coverage of its intervals, speed, and two pictures.
 
-    python benchmarks/asking_again.py year [--plot docs/asking-again-year.png]
-    python benchmarks/asking_again.py coverage
-    python benchmarks/asking_again.py speed
-    python benchmarks/asking_again.py protocols
-    python benchmarks/asking_again.py regions --plot docs/asking-again-regions.png
+    python benchmarks collecting.asking_again year [--plot docs/asking-again-year.png]
+    python benchmarks collecting.asking_again coverage
+    python benchmarks collecting.asking_again speed
+    python benchmarks collecting.asking_again protocols
+    python benchmarks collecting.asking_again regions --plot docs/asking-again-regions.png
 
 Prints Markdown tables. The year is simulated from doctor visits of the RAND Health Insurance Experiment, which
 statsmodels ships: who changes, changes to another person's visits, more of them in winter. Seconds are a processor's.

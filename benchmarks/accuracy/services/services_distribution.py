@@ -15,8 +15,8 @@ from optldp.mechanisms import TabulatedMechanism, duchi, piecewise, square_wave
 from optldp.mechanisms.table.output_cells import with_output_cells
 from redone.experiment.drawn_values import all_sets
 
-from .full_tables import Row, chosen, geometric, number, ratios, values
-from .repetitions import Errors, repeat
+from ..full_tables import Row, chosen, geometric, number, ratios, values
+from ..repetitions import Errors, repeat
 
 TITLE = "Distributions over several services"
 CELLS = 64

@@ -1,7 +1,7 @@
 """Information designs beside closed forms: nats, traces, and distributions estimated from their reports.
 
-    python benchmarks/information.py --part nats | fisher | cumulative | any | reports | arrival
-    python benchmarks/information.py --part distributions [--data FOLDER] [--epsilon 1] [--set S-MN] [--any]
+    python benchmarks objectives.information --part nats | fisher | cumulative | any | reports | arrival
+    python benchmarks objectives.information --part distributions [--data FOLDER] [--epsilon 1] [--set S-MN] [--any]
 
 Distributions are of 100,000 reports, on 65 knots, by EM and EMS as the papers stop them, over seeded repetitions; all
 mechanisms see the same values. "Informed" designs know 10,000 other values of the same distribution, the others a

@@ -1,4 +1,4 @@
-"""Other shapes of the piecewise mechanism beside PTT and the certified optimum: python benchmarks/shaped.py."""
+"""Other shapes of the piecewise mechanism beside PTT and the certified optimum: python benchmarks objectives.shaped."""
 
 import math
 import time

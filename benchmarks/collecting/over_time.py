@@ -1,8 +1,8 @@
 """What each way of collecting over time costs, beside its rivals and its lower bound, and ways simulated.
 
-    python benchmarks/over_time.py --part cells --of each --kept cells.json --write docs/theory/asking-again.md
-    python benchmarks/over_time.py --part floor
-    python benchmarks/over_time.py --part simulated
+    python benchmarks collecting.over_time --part cells --of each --kept cells.json --write docs/theory/asking-again.md
+    python benchmarks collecting.over_time --part floor
+    python benchmarks collecting.over_time --part simulated
 
 Variances times n about the means of these very users, for 17 values uniform on [-1, 1]; histories change exactly k
 times, at random times, to another draw of these. `cells` fails where the way that is chosen costs over 1% more than

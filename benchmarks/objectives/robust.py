@@ -1,6 +1,6 @@
 """Robust designs: what is guaranteed, beside what the design for the prior guarantees, and what that costs.
 
-Seconds are of the processor, on one thread: python benchmarks/robust.py.
+Seconds are of the processor, on one thread: python benchmarks objectives.robust.
 """
 
 import time

@@ -1,6 +1,6 @@
 """Minimax designs beside the worst cases of the closed forms, growth with knots, and trade-off curves.
 
-Seconds are of the processor, on one thread: python benchmarks/minimax.py.
+Seconds are of the processor, on one thread: python benchmarks objectives.minimax.
 """
 
 import time

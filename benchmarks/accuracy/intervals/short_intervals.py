@@ -32,7 +32,7 @@ from optldp.solvers.modulus.estimates import Reference
 from optldp.solvers.modulus.shortest import shortest_length
 from years import pairs
 
-from .repetitions import Errors, Summary, found_before, repeat
+from ..repetitions import Errors, Summary, found_before, repeat
 
 TITLE = "How short honest intervals of shares are"
 USERS, KNOTS = 20_000, np.linspace(0.0, 1.0, 51)

@@ -1,6 +1,6 @@
 """How often intervals of differences, weighted means and small groups hold, and what is left of many categories.
 
-    python benchmarks/contrasts.py
+    python benchmarks collecting.contrasts
 
 Prints the numbers of docs/how-to/estimate.md as Markdown tables.  Each row is of `COLLECTIONS`, so that a coverage of
 95% has a standard error of 0.9 points.

@@ -8,7 +8,8 @@ protected levels allow for as far as the limits of the shares reach, and those i
 known shares. Means are of 20,000 people on 33 knots by the numbers of `bias_aware_mean`, trust 2, at the prior, at the
 one with the most bias and at the one with the most noise, of priors that fall or have 99% at the least value. All but
 the prior are corners of the set, where a number can move to one side alone and the bound, attained at one distribution
-at a time, is about half. Few users report once by randomised response on 9 knots at epsilon 4."""
+at a time, is about half; where bias is the most it can be, all of the 5% that may be missed lie on one side. Few users
+report once by randomised response on 9 knots at epsilon 4."""
 
 from __future__ import annotations
 

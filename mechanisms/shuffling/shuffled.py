@@ -91,8 +91,8 @@ class Shuffled(Shown):
             )
         if not isinstance(promise, Pure) and self._ratios is None:
             raise InputError(
-                "the mechanism must have a pure budget of its own, or a table, to be mixed, got "
-                f"{'one for each of its parts' if promise is None else promise}: ask for one part at a time"
+                "mixing needs one pure budget or a table, got "
+                f"{'a budget for each part' if promise is None else promise}: ask for one part at a time"
             )
 
     def _line(self) -> dict[str, Any]:

@@ -29,7 +29,9 @@ corrector after Colombo and Gondzio (2008); structure and dual centring derived 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs  # pyright: ignore[reportAttributeAccessIssue] -- made at import
@@ -57,8 +59,32 @@ REGULARISATION = 1e-15
 """First diagonal shift of the equilibrated Schur matrix; a hundred times more after each failed factorisation."""
 
 
+class Interior(ABC):
+    """A point with positive values and slacks."""
+
+    @property
+    @abstractmethod
+    def pairs(self) -> list[tuple[Array, Array]]:
+        """The values and slacks whose products tend to zero."""
+
+    @property
+    def complementarity(self) -> float:
+        """The sum of the products: the duality gap on the outputs of a feasible point."""
+        return sum(float(np.vdot(value, slack)) for value, slack in self.pairs)
+
+
+Point = TypeVar("Point", bound=Interior)
+
+
+def finite(after: Point) -> Point:
+    """Return a point that a step leads to; SolverError where rounding has made it none."""
+    if not np.isfinite(after.complementarity):
+        raise SolverError("the interior point's step is not finite")
+    return after
+
+
 @dataclass(frozen=True, eq=False)
-class Iterate:
+class Iterate(Interior):
     """A strictly interior point.
 
     Attributes
@@ -86,9 +112,8 @@ class Iterate:
         return self.t + self.s
 
     @property
-    def complementarity(self) -> float:
-        """sum s z_s + u z_u: the duality gap on these outputs of a feasible point."""
-        return float(np.vdot(self.s, self.zs) + np.vdot(self.u, self.zu))
+    def pairs(self) -> list[tuple[Array, Array]]:
+        return [(self.s, self.zs), (self.u, self.zu)]
 
     @property
     def dual_objective(self) -> float:
@@ -101,20 +126,43 @@ def residuals(program: UnbiasedProgram, it: Iterate) -> tuple[Array, Array]:
     return 1 - P.sum(1), -(program.offsets(it.outputs) * P).sum(1)
 
 
-class NewtonSystem:
+class ColumnSystem:
+    """What Newton equations have of the columns of a mechanism, and their equilibrated Schur matrix once factorised."""
+
+    def __init__(self, program: UnbiasedProgram, point: Iterate) -> None:
+        self.growth = program.ratio - 1
+        self.offsets = program.offsets(point.outputs)
+        self.inverse = 1 / (point.s / point.zs + point.u / point.zu)
+        self.q = point.s / point.zs * self.inverse
+        self.b = self.q * (point.u / point.zu)
+        self.a = 1 + self.growth * self.q
+        self.curvature = self.growth**2 * self.inverse.sum(0)
+        self.lack_pair = self.growth * point.t - point.s - point.u
+
+    def factorise(self, schur: Array) -> None:
+        """Equilibrate the matrix and factorise it, shifted as little as that takes; SolverError where nothing helps."""
+        self.scale = 1 / np.sqrt(np.diag(schur))
+        self.schur = schur * self.scale[:, None] * self.scale
+        shift, failed = REGULARISATION, 1
+        while failed:
+            self.factor, failed = dpotrf(self.schur + shift * np.eye(len(schur)), lower=1, overwrite_a=1)
+            shift *= 100
+            if failed and not shift < 1:
+                raise SolverError("the interior point's Newton system cannot be factorised")
+
+    def solve(self, right: Array) -> Array:
+        """Solve the equilibrated Schur system, with one step of refinement."""
+        v = dpotrs(self.factor, right, lower=1)[0]
+        return v + dpotrs(self.factor, right - self.schur @ v, lower=1)[0]
+
+
+class NewtonSystem(ColumnSystem):
     """The Newton equations at one iterate, factorised once."""
 
     def __init__(self, program: UnbiasedProgram, it: Iterate) -> None:
+        super().__init__(program, it)
         self.it = it
-        self.growth = program.ratio - 1
-        self.offsets = program.offsets(it.outputs)
-        self.inverse = 1 / (it.s / it.zs + it.u / it.zu)
-        self.q = it.s / it.zs * self.inverse
-        self.b = self.q * (it.u / it.zu)
-        self.a = 1 + self.growth * self.q
-        self.curvature = self.growth**2 * self.inverse.sum(0)
         self.lack_sum, self.lack_mean = residuals(program, it)
-        self.lack_pair = self.growth * it.t - it.s - it.u
         self._factorise()
 
     def _factorise(self) -> None:
@@ -128,19 +176,7 @@ class NewtonSystem:
         schur[i, n + i] += weighted.sum(1)
         schur[n + i, i] += weighted.sum(1)
         schur[n + i, n + i] += (weighted * self.offsets).sum(1)
-        self.scale = 1 / np.sqrt(np.diag(schur))
-        self.schur = schur * self.scale[:, None] * self.scale
-        shift, failed = REGULARISATION, 1
-        while failed:
-            self.factor, failed = dpotrf(self.schur + shift * np.eye(2 * n), lower=1, overwrite_a=1)
-            shift *= 100
-            if failed and not shift < 1:
-                raise SolverError("the interior point's Newton system cannot be factorised")
-
-    def _solve(self, right: Array) -> Array:
-        """Solve the equilibrated Schur system, with one step of refinement."""
-        v = dpotrs(self.factor, right, lower=1)[0]
-        return v + dpotrs(self.factor, right - self.schur @ v, lower=1)[0]
+        self.factorise(schur)
 
     def direction(self, rs: Array, ru: Array, *, newton: bool) -> list[Array]:
         """Return (dlam, dnu, dt, ds, du, dzs, dzu) for complementarity targets z_s ds + s dz_s = rs, and ru alike.
@@ -161,7 +197,7 @@ class NewtonSystem:
         column = self.growth * h.sum(0)
         known = known + self.a * (column / self.curvature)
         want = (want - np.concatenate([known.sum(1), (known * self.offsets).sum(1)])) * self.scale
-        v = self._solve(want) * self.scale
+        v = self.solve(want) * self.scale
         dlam, dnu = v[:n], v[n:]
         dg = -(dlam[:, None] + dnu[:, None] * self.offsets)
         dt = (column - (self.a * dg).sum(0)) / self.curvature

@@ -34,9 +34,8 @@ def weighted_step(tree: TreeProgram, at: Point, missing: Missing) -> Point:
     lengths = at.lengths(step)
     target = mu * (at.moved(step, *lengths).mean_product / mu) ** 3
     nothing = Missing(np.zeros_like(missing.rows), np.zeros_like(missing.costs), np.zeros_like(missing.weights), 0.0)
-    step = _corrected(
-        at, step, newton.step(nothing, target - step.r * step.u, target - step.w * step.z), least=np.prod(lengths)
-    )
+    correction = newton.step(nothing, target - step.r * step.u, target - step.w * step.z)
+    step = _corrected(at, step, correction, least=lengths[0] * lengths[1])
     primal, dual = at.lengths(step)
     trial = at.moved(step, min(primal + AIM, 1.0), min(dual + AIM, 1.0))
     drawn = drawn_to(target, trial.r * trial.u), drawn_to(target, trial.w * trial.z)

@@ -23,9 +23,6 @@ from ...priors.prior import DEFAULT_UNIFORM_SHARE
 from ..base import Objective, Problem, Solution
 from ..information_solution import placed_outputs
 
-WORTH_SAYING = 1.05
-"""Times longer than by its own table that an interval must be for a note to speak of it."""
-
 
 @dataclass(frozen=True, eq=False)
 class QuestionEvidence:

@@ -79,6 +79,7 @@ def start(tree: TreeProgram) -> Point:
     if not share:
         mu, none = START * np.abs(tree.costs).sum() / m / r.size, np.zeros(0)
         return Point(s, r, mu / r, y, none, none, 0.0)
+    # Above every loss: the slacks w must be positive.
     t = each.max() + 0.3 * np.abs(each).max()
     w = t - each
     mu = START * share / (1 / w).sum()

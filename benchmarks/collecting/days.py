@@ -1,6 +1,6 @@
 """Thirty days of reports, late and doubled ones among them, counted by runs that are killed: are the counts the same?
 
-    python benchmarks collecting.days --reports 1000000 --seed 1 --write docs/how-to/engines.md
+    python benchmarks collecting.days --reports 1000000 --seed 1 --write docs/how-to/engines-over-time.md
 
 Each day has two batches, in an order of chance: the reports of that day with those of three days before that were held
 up, and a tenth of what came the day before once more, some of it after its day was closed. A run is killed (SIGKILL)

@@ -1,7 +1,7 @@
 """Each engine counts each kind of reports, beside the best query that it is asked by hand, all in one run.
 
     .ci/others/engines .venv/bin/python --only duckdb    # installs what is missing: pyspark, psycopg, Java, PostgreSQL
-    python benchmarks collecting.engine_kinds --rows 1000000 --write docs/how-to/engines.md
+    python benchmarks collecting.engine_kinds --rows 1000000 --write docs/how-to/engines-frames.md
 
 Of ROWS reports each, of bits a tenth, the same for all engines. SQL engines are asked what `count-sql` prints; frames
 are given to `count`, or their own groups to `from_counts` where `count` takes no such frame. What an engine is asked by

@@ -1,6 +1,6 @@
 """Counting reports where they lie, beside what the engine itself asks for the same.
 
-    python benchmarks collecting.engines --write docs/how-to/engines.md
+    python benchmarks collecting.engines --write docs/how-to/engines-frames.md
 
 Parquet files are made on the spot: ROWS indexed reports of one service (100 million, a file of 63 MB; a billion by
 `--rows 1000000000`), and three services with USERS each (`--users 10000000` for ten millions), in orders of their own,

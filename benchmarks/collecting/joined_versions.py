@@ -1,6 +1,6 @@
 """Two versions of a mechanism for categories are estimated together: how often do the intervals hold the frequencies?
 
-    python benchmarks collecting.joined_versions --write docs/how-to/engines.md
+    python benchmarks collecting.joined_versions --write docs/how-to/engines-over-time.md
 
 Of TOGETHER users a share reports by both versions, at EPSILONS; the others report by one of them. In both their
 values are the same, or drawn anew for the second. Intervals of 95% for the population's frequencies are those of

@@ -25,9 +25,11 @@ class Question:
     Example
     -------
     >>> import numpy as np
-    >>> from .explained import Explained
-    >>> nothing_said = Explained(np.array([0.0, 2.0]), np.empty((0, 2)), np.empty(0), between=False)
-    >>> Question(nothing_said, "share", (1.0, 2.0))(0.95)
+    >>> from optldp.estimators import ReportCounts, estimate_distribution
+    >>> from optldp.mechanisms import duchi
+    >>> table = duchi([0.0, 2.0], 1.0)
+    >>> of_one = estimate_distribution(ReportCounts.from_reports(table, table.high[:1]), method="em").explained
+    >>> Question(of_one, "share", (1.0, 2.0))(0.95)  # one report says nothing for sure
     (0.0, 1.0)
     """
 
@@ -60,9 +62,11 @@ def facts_beside(explained: Bounds) -> dict[str, Any]:
     Example
     -------
     >>> import numpy as np
-    >>> from .explained import Explained
-    >>> facts_beside(Explained(np.array([0.0, 2.0]), np.empty((0, 2)), np.empty(0), between=False))
-    {'assumed': 'nothing', 'assumption_p_value': None, 'interval': 'strict-bounds'}
+    >>> from optldp.estimators import ReportCounts, estimate_distribution
+    >>> from optldp.mechanisms import duchi
+    >>> table = duchi([0.0, 2.0], 1.0)
+    >>> facts_beside(estimate_distribution(ReportCounts.from_reports(table, table.high[:1]), method="em").explained)
+    {'assumed': 'nothing', 'assumption_p_value': None, 'interval': 'affine-pair'}
     """
     p_value = explained.assumption_p_value()
     return {"assumed": explained.assumed, "assumption_p_value": p_value, "interval": explained.method}

@@ -20,7 +20,7 @@ from ...options.trusted_prior import trusted_weights
 from ...output.output import number, say, share_progress, told_of_reports
 from ...output.participation import say_participation
 from ..kind import Found, Service
-from .fits import mean_found, of_another_table, ratio_facts, told_fit, with_rounds
+from .fits import assumed_said, mean_found, of_another_table, ratio_facts, told_fit, with_rounds
 
 if TYPE_CHECKING:
     from .....estimators import BiasAwareMean, DistributionEstimate, InputGrid, MeanEstimate, ReportCounts
@@ -304,6 +304,8 @@ def _bias_aware(
     }
     units = counts.mechanisms[0].units
     last = bias_said(found, asked.confidence)
+    if facts["assumption_p_value"] is not None:
+        last += f"\n{assumed_said(facts)}"
     made = Found("mean of the values", facts, columns=columns, figure=lambda: found.plot(units=units), last=last)
     return with_participation(made, estimate_combined_mean(counts), asked) if asked.alike else made
 

@@ -34,7 +34,7 @@ def test_the_distribution_function_has_shorter_intervals_than_by_the_table_for_t
     assert made.value < 0.8 * theirs
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_mean_beside_costs_the_distribution_function_little_and_the_mean_less():
     alone, both = (design(PRIOR, 1.0, objective=Cdf(20_000, mean=weight)) for weight in (0.0, 0.6))
     assert both.evidence.mean_length < 0.97 * alone.evidence.mean_length
@@ -59,7 +59,7 @@ def test_what_cannot_be_asked_is_refused_in_a_line(wrong, said):
         wrong()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_commands_take_questions(optldp, tmp_path):
     prior = tmp_path / "p.csv"
     prior.write_text("value,weight\n" + "".join(f"{x},{1 + x % 3}\n" for x in range(9)))

@@ -70,6 +70,7 @@ def start(tree: TreeProgram) -> Point:
     if not share:
         mu, none = tree.start * (np.abs(tree.costs) * s).sum() / r.size, np.zeros(0)
         return Point(s, r, mu / r, y, none, none, 0.0)
+    # Above every loss: the slacks w must be positive.
     t = each.max() + 0.3 * np.abs(each).max()
     w = t - each
     mu = tree.start * share / (1 / w).sum()

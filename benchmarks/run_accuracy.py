@@ -12,21 +12,17 @@ from accuracy import (
     frequencies,
     full_tables,
     histograms,
-    intervals,
     key_value,
     personalised,
     phases,
     phases_default,
     reduction,
-    services_and_queries,
-    services_distribution,
-    services_mean,
     shapes,
-    short_intervals,
     smoothing,
-    unequal,
     wavelets,
 )
+from accuracy.intervals import intervals, short_intervals
+from accuracy.services import services_and_queries, services_distribution, services_mean, unequal
 
 PARTS: dict[str, ModuleType] = {
     "services-mean": services_mean,

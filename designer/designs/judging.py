@@ -174,8 +174,8 @@ def promise_for(privacy: Promise | float, objective: Objective) -> Promise:
         kinds = " or ".join(kind.kind for kind in objective.promises)
         raise InputError(
             f"designs for the {objective.label} promise {kinds} privacy, "
-            f"got {promise}: Variance, WorstCase, TradeOff, Loss, Custom, Workload and Quantile are for pairs, and "
-            "optldp.mechanisms.gaussian and geometric make tables of one shape"
+            f"got {promise}: Variance, WorstCase, TradeOff, Loss, Custom, Workload, Quantile and Frequencies are for "
+            "pairs, and optldp.mechanisms.gaussian and geometric make tables of one shape"
         )
     return promise
 

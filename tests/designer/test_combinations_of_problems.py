@@ -11,7 +11,7 @@ from optldp.designer import CategoricalPrior, Custom, Design, Frequencies, Trade
 from optldp.designer.objectives import AtMost, Loss, Quantile, Workload
 from optldp.designer.objectives.base import Objective
 from optldp.mechanisms import Approximate, InputError, Metric, verify
-from optldp.mechanisms.promise import Blocks, ByValue, OfPairs, Promise, Pure, Ratios, Sensitive
+from optldp.mechanisms.promise import Blocks, ByValue, Promise, Pure, Ratios, Sensitive
 
 KNOTS = np.array([0.0, 0.2, 0.5, 1.0])
 NUMBERS = Prior.on_knots(KNOTS, [1, 3, 2, 2], source="public")
@@ -52,9 +52,9 @@ ROWS = list(itertools.product(PRIVACY, OBJECTIVES, ("numbers", "labels"), OUTPUT
 def reasons(privacy: str, objective: str, values: str, outputs: str) -> list[str]:
     """What a refusal of this combination may name; empty for what must work."""
     asked, promise = OBJECTIVES[objective], PRIVACY[privacy]
-    of_pairs, own = isinstance(promise, OfPairs), objective in (*VARIANCES, "squared")
+    own = objective in (*VARIANCES, "squared")
     said = []
-    if privacy == "approximate" or (of_pairs and objective == "frequencies"):
+    if privacy == "approximate":
         said.append(f"promise pure.* privacy, got {promise}")
     if values == "labels":
         said += ["categories have no distance"] * (privacy in ("metric", "circle"))

@@ -106,13 +106,17 @@ class Categories(BundleKind[CategoricalMechanism]):
         from ...methods.oracles import ORACLES
 
         prior, notes = read_labels_prior(options)
-        of_loss, epsilon = options.of_one_report, next(iter(options.budgets.epsilons), None)
+        epsilon = next(iter(options.budgets.epsilons), None)
+        of_shares = options.method == "optimal" and options.loss is None and options.given()["--objective"] is None
+        of_loss = options.of_one_report and not of_shares
         promise = privacy_asked(options.privacy, epsilon, prior.categories)
         method = options.method or ("optimal" if of_loss else "auto")
         if not of_loss:
             options.refuse("for a --loss, where values are categories", "--objective")
         elif method != "optimal":
-            raise InputError(f"a --loss or --privacy has a table of its own, got --method {method}: leave it out")
+            raise InputError(
+                f"a --loss or --privacy has a table of its own, got --method {method}: leave it out, or optimal"
+            )
         if method == "optimal":
             made = (_design_for_loss if of_loss else _design_table)(prior, promise, options)
             return replace(made, notes=notes + made.notes)
@@ -399,10 +403,13 @@ def require_oracle(method: str, options: DesignOptions, known: list[str], what: 
 
 def _design_table(prior: CategoricalPrior, promise: Promise, options: DesignOptions) -> Designed:
     from ...designs.design import design
+    from ...objectives.promised import promise_facts, promise_notes
 
     with solver_progress("optimal table") as progress:
         made = design(prior, promise, tolerance=options.tolerance, progress=progress)
-    return _designed(made, options, {"expected_squared_error": made.value, "lower_bound": made.bound})
+    errors = {"expected_squared_error": made.value, "lower_bound": made.bound}
+    designed = _designed(made, options, promise_facts(made) | errors)
+    return replace(designed, notes=designed.notes + promise_notes(made))
 
 
 def _design_for_loss(prior: CategoricalPrior, promise: Promise, options: DesignOptions) -> Designed:

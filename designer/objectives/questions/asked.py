@@ -14,7 +14,7 @@ from ..registry import OBJECTIVES, AskedObjective
 BOTH = 0.7
 """Weight of the mean beside the distribution function for whoever wants both: of .1, .3, .5, .7 and .9 the one by which
 the larger of the two costs is least, 13 and 7% at epsilon 1 and 4, on one column of 41 knots, judged where it was
-designed. `benchmarks/questions.py --weights` measures it on two halves."""
+designed. `benchmarks/objectives/questions.py --weights` measures it on two halves."""
 
 QUESTIONS: Mapping[str, Taken] = {
     "mean": Taken("mean"),

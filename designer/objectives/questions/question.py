@@ -24,9 +24,6 @@ from ..base import Objective, Problem, Solution
 from ..information_solution import placed_outputs
 from ..variance import Variance
 
-WORTH_SAYING = 1.05
-"""Times longer than by its own table that an interval must be for a note to speak of it."""
-
 
 @dataclass(frozen=True, eq=False)
 class QuestionEvidence:

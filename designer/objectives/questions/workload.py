@@ -10,25 +10,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
-from ....mechanisms.categorical.table import CategoricalTable
 from ....mechanisms.errors import InputError
 from ....mechanisms.promise import OfPairs, Pure
 from ....mechanisms.spaces.places import Places
 from ....mechanisms.statistics import Outputs, Supports, unread
 from ....mechanisms.table.provenance import Provenance
-from ....mechanisms.table.table import TabulatedMechanism
 from ....solvers.frequency.cone_bound import certified_cone_bound
-from ....solvers.frequency.cone_workload import solve_cone_workload
 from ....solvers.frequency.workload import certified_workload_bound, sampling_error, solve_workload, workload_cost
 from ...priors.categorical import CategoricalPrior
 from ...priors.prior import Prior
 from ..base import Objective, Problem, Solution, Told
-from ..cones import cone_of, spared_of
-from ..information_solution import LEAST_DISTANCE, placed_outputs
-from ..losses.custom_table import ready_for_integers
+from ..cones import cone_of
 from ..losses.named import known_or_read
 from ..promised import promise_facts, promise_notes
 from ..registry import Asker
+from .answering import answered_of_pairs, answering_table
 from .queries import NAMES, queries_of
 
 MAX_COLUMNS = 4000
@@ -118,7 +114,9 @@ class Workload(Objective):
     def solve(self, problem: Problem, progress: Told = None) -> Solution:
         weights, tolerance = problem.solved.weights, problem.tolerance
         if isinstance(problem.privacy, OfPairs):
-            return self._of_pairs(problem, progress)
+            matrix, found = answered_of_pairs(problem, self._queries(problem), progress)
+            made = answering_table(problem, matrix, self._origin(tolerance))
+            return Solution(made, found.multipliers, found.status, solver=found.solver)
         with threadpool_limits(1, user_api="blas"):  # as in `Variance`
             found = solve_workload(
                 weights,
@@ -128,7 +126,7 @@ class Workload(Objective):
                 max_columns=MAX_COLUMNS,
                 progress=progress,
             )
-        made = _mechanism(problem, found.solution, self._origin(tolerance))
+        made = answering_table(problem, found.solution, self._origin(tolerance))
         return Solution(made, found.multipliers, found.status, solver=found.solver)
 
     def value(self, mechanism: Any, problem: Problem) -> float:
@@ -136,7 +134,7 @@ class Workload(Objective):
             case Outputs(law):
                 return workload_cost(problem.solved.weights, law, self._queries(problem))
             case Supports():
-                raise InputError("a workload is judged by laws of outputs, got reports that are too many to list")
+                raise InputError("a workload needs a mechanism whose reports can be listed, got one with too many")
             case statistic:
                 raise unread(statistic)
 
@@ -170,17 +168,6 @@ class Workload(Objective):
     def notes(self, made: Any) -> list[str]:
         return promise_notes(made)
 
-    def _of_pairs(self, problem: Problem, progress: Told) -> Solution:
-        """Return the table whose columns are of the cone of a promise of pairs."""
-        cone, tolerance = cone_of(problem, spared_of(problem.privacy)), problem.tolerance
-        with threadpool_limits(1, user_api="blas"):
-            found = solve_cone_workload(
-                cone, problem.solved.weights, self._queries(problem), tolerance=tolerance, progress=progress
-            )
-        matrix = ready_for_integers(found.solution, cone, problem, unbiased=False)
-        made = _mechanism(problem, matrix, self._origin(tolerance))
-        return Solution(made, found.multipliers, found.status, solver=found.solver)
-
     def _origin(self, tolerance: float) -> Provenance:
         return Provenance("optimal", {"unbiased": False, "workload": self.name, "tolerance": tolerance})
 
@@ -190,35 +177,3 @@ class Workload(Objective):
                 return queries_of(self.queries, named.points)
             return queries_of(self.queries, np.arange(problem.prior.weights.size), labels=True)
         return queries_of(self.queries, problem.unit.knots)
-
-
-def _mechanism(
-    problem: Problem, probabilities: np.ndarray, origin: Provenance
-) -> TabulatedMechanism | CategoricalTable:
-    prior = problem.prior
-    if isinstance(prior, CategoricalPrior):
-        named, outputs = prior.categories, None
-        if isinstance(named, Places):
-            outputs = _places_of_outputs(named, problem.solved.weights, probabilities)
-        return CategoricalTable.from_probabilities(
-            named, probabilities, problem.epsilon, provenance=origin, outputs=outputs, promise=problem.privacy
-        )
-    places, columns = placed_outputs(prior.knots, problem.solved.weights, probabilities)
-    return TabulatedMechanism.from_points(
-        prior.knots,
-        places,
-        columns,
-        problem.epsilon,
-        provenance=origin,
-        units=prior.units,
-        promise=problem.privacy,
-    )
-
-
-def _places_of_outputs(named: Places, weights: np.ndarray, probabilities: np.ndarray) -> Places:
-    """Return a place for each output (n, m): the mean of the value given the report; alike ones are moved apart."""
-    means = (weights[:, None] * probabilities).T @ named.points / (weights @ probabilities)[:, None]
-    step = LEAST_DISTANCE * max(float(np.ptp(named.points, axis=0).max()), LEAST_DISTANCE)
-    _, alike = np.unique(np.round(means / step), axis=0, return_inverse=True)
-    before = np.array([np.count_nonzero(alike[:k] == one) for k, one in enumerate(alike.ravel())])
-    return Places(means + np.outer(before * step / (len(means) + 1), [1.0, 0.0]))

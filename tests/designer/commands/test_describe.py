@@ -84,7 +84,7 @@ class TestClip:
         assert done.exit_code == 0, done.output
         assert f"{self.OUTSIDE} of 300 values of income" in " ".join(done.stderr.split())
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_design_is_that_of_the_clipped_values(self, optldp):
         write_column("clipped.csv", "income", PEOPLE.clip(0, 60))
         words = ("--column", "income", "--range", 0, 60, "--epsilon", 1, "--knots", 5)
@@ -98,7 +98,7 @@ class TestClip:
         line = refusal("design", "people.csv", "--column", "income", "--epsilon", 1, "--clip")
         assert "give --range LO HI" in line
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_of_pairs_and_of_levels_are_counted_when_perturbed(self, optldp):
         Path("held.csv").write_text("key,value,level\na,5,1\nb,99,2\na,,1\n,,2\nb,7,1\n")
         made = optldp("design", "held.csv", "--column", "key", "--categorical", "--value-column", "value",

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.designer import CategoricalPrior, design
-from optldp.mechanisms import InputError
+from optldp.designer import CategoricalPrior, Frequencies, design
+from optldp.mechanisms import InputError, Metric
+from optldp.mechanisms.promise import Ratios
+from optldp.mechanisms.spaces.places import Places
 from optldp.solvers import FrequencyProgram, Status, certified_frequency_bound
 
 
@@ -62,3 +64,22 @@ def test_what_cannot_be_designed_for_is_refused(prior, epsilon, message):
     """Priors that are none, and budgets that are none."""
     with pytest.raises(InputError, match=message):
         design(CategoricalPrior(range(3), prior), epsilon)
+
+
+def test_a_promise_of_pairs_that_is_pure_has_the_same_optimum():
+    """Two programs, and two bounds, of the same privacy; what is promised is proved by whole numbers."""
+    prior = CategoricalPrior(range(5), [0.4, 0.3, 0.1, 0.1, 0.1])
+    known, made = (design(prior, one) for one in (1.0, Ratios(1.0 - np.eye(5))))
+    assert max(known.bound, made.bound) <= min(known.value, made.value)
+    assert made.mechanism.failures() == made.certificate.check().failures == ()
+    assert (made.status, made.solver, made.evidence.sampling) == (Status.OPTIMAL, "columns", known.evidence.sampling)
+
+
+@pytest.mark.slow
+def test_places_have_a_table_for_their_shares():
+    """Under privacy by distance reports are places, too, and the error is what randomised response cannot reach."""
+    near = CategoricalPrior(Places([[0, 0], [0, 1], [1, 0], [1, 1]]), [4, 2, 1, 1])
+    made = design(near, Metric(1.0), objective=Frequencies())
+    assert made.mechanism.failures() == made.certificate.check().failures == ()
+    assert made.bound <= made.value <= made.bound * (1 + 1e-3)
+    assert made.value < design(near, 1.0, objective=Frequencies()).value

@@ -35,7 +35,7 @@ def test_the_distribution_function_has_shorter_intervals_than_by_the_table_for_t
     assert made.value < 0.8 * theirs
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_mean_beside_costs_the_distribution_function_little_and_the_mean_less():
     alone, both = (design(PRIOR, 1.0, objective=Cdf(20_000, mean=weight)) for weight in (0.0, 0.6))
     assert both.evidence.mean_length < 0.97 * alone.evidence.mean_length
@@ -66,7 +66,7 @@ def nine(tmp_path):
     return "--prior", tmp_path / "p.csv", "--public", "--epsilon", 1, "--n", 20_000
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_commands_take_questions(optldp, nine):
     told = [
         json.loads(optldp("design", *nine, "--json", "--objective", each).stdout)

@@ -1,4 +1,4 @@
-"""Run every docstring example of the installed package, warnings as errors.
+"""Run every docstring example of the installed package, warnings as errors, or with --exported those of exported names.
 
 Those of exported names, and of what they offer, run in an empty namespace, as for a reader who pastes them.
 """
@@ -24,6 +24,8 @@ for name in names:
         of_class, _, _ = test.name.rpartition(".")
         if {test.name, of_class} & public:
             test.globs = {"__name__": "__main__"}
+        elif "--exported" in sys.argv[1:]:
+            continue
         result = runner.run(test)
         failed, tried = failed + result.failed, tried + result.attempted
 print(f"docstring examples: {tried - failed} passed, {failed} failed")

@@ -8,26 +8,21 @@ from types import ModuleType
 
 from accuracy import (
     advice,
-    boundary,
     distributions,
     frequencies,
     full_tables,
     histograms,
-    intervals,
     key_value,
     personalised,
     phases,
     phases_default,
     reduction,
-    services_and_queries,
-    services_distribution,
-    services_mean,
     shapes,
-    short_intervals,
     smoothing,
-    unequal,
     wavelets,
 )
+from accuracy.intervals import intervals, short_intervals
+from accuracy.services import services_and_queries, services_distribution, services_mean, unequal
 
 PARTS: dict[str, ModuleType] = {
     "services-mean": services_mean,
@@ -36,7 +31,6 @@ PARTS: dict[str, ModuleType] = {
     "distributions": distributions,
     "shapes": shapes,
     "intervals": intervals,
-    "boundary": boundary,
     "short-intervals": short_intervals,
     "services-and-queries": services_and_queries,
     "smoothing": smoothing,
@@ -51,7 +45,7 @@ PARTS: dict[str, ModuleType] = {
     "histograms": histograms,
 }
 SHORT = (
-    smoothing, unequal, phases_default, advice, wavelets, boundary, short_intervals, histograms, services_and_queries,
+    smoothing, unequal, phases_default, advice, wavelets, short_intervals, histograms, services_and_queries,
 )  # fmt: skip
 """Parts whose page shows all; those of others show a summary of `rows`, which benchmarks/accuracy/full has as CSV."""
 

@@ -226,6 +226,31 @@ def bernstein_reach(samples: Sequence[Sample], confidence: float) -> float:
     return reach / n
 
 
+def hoeffding_reach(width: Any, n: int, confidence: float) -> Any:
+    r"""Return how far the average of n independent numbers is from what is expected, at most, valid for any n.
+
+    width \sqrt{ln(2 / (1 - confidence)) / (2 n)}, which either side exceeds with half of what may be missed.
+
+    Parameters
+    ----------
+    width : float or (F,) ndarray of float
+        Largest value of any number less its smallest.
+    n : int
+        At least 1.
+    confidence : float
+        Coverage, in (0, 1).
+
+    Source: Hoeffding (1963), "Probability inequalities for sums of bounded random variables", theorem 2.
+
+    Example
+    -------
+    >>> round(hoeffding_reach(1.0, 10, 0.95), 3)
+    0.429
+    """
+    check_confidence(confidence)
+    return width * math.sqrt(math.log(2.0 / (1.0 - confidence)) / (2 * n))
+
+
 def each_of(confidence: float, intervals: int) -> float:
     """Return the confidence of each of some intervals with which all of them hold at once with the confidence given.
 

@@ -8,7 +8,8 @@ the gap is within it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
@@ -17,6 +18,9 @@ from ..mechanisms.errors import InputError
 
 Solved = TypeVar("Solved", covariant=True)
 """What a solver finds: arrays, or a small record of its room."""
+
+Proof = TypeVar("Proof")
+"""What proves a bound."""
 
 
 class Status(StrEnum):
@@ -150,6 +154,45 @@ class Progress:
     def gap(self) -> float:
         """The `relative_gap` of value and bound."""
         return relative_gap(self.value, self.bound)
+
+
+class BestBound(Generic[Proof]):
+    """What a path keeps of its steps: their number, the best bound with what proves it, and who asks to be told.
+
+    Parameters
+    ----------
+    progress : callable or None
+    multipliers : Proof
+        They prove that nothing is below zero.
+
+    Example
+    -------
+    >>> kept = BestBound(None, "none")
+    >>> kept.improve(2.0, "first"), kept.improve(1.0, "second")
+    (2.0, 1.0)
+    >>> kept.bound, kept.multipliers
+    (2.0, 'first')
+    """
+
+    def __init__(self, progress: Callable[[Progress], None] | None, multipliers: Proof) -> None:
+        self.progress, self.started, self.steps = progress, time.perf_counter(), 0
+        self.bound, self.multipliers = 0.0, multipliers
+
+    @property
+    def seconds(self) -> float:
+        """Since the beginning."""
+        return time.perf_counter() - self.started
+
+    def improve(self, bound: float, multipliers: Proof) -> float:
+        """Return this bound, and keep it with what proves it if it is the best."""
+        if bound > self.bound:
+            self.bound, self.multipliers = bound, multipliers
+        return bound
+
+    def tell(self, value: float, columns: int) -> None:
+        """Tell of the value that is reached, at so many columns."""
+        if self.progress is not None:
+            self.progress(Progress(self.steps, value, self.bound, columns, self.seconds))
 
 
 def relative_gap(value: float, bound: float) -> float:

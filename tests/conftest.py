@@ -51,25 +51,24 @@ MANY_CASES = 8
 """Of a quick test with more cases than this half run by day, and a third where it has over three times as many."""
 
 
-FEW_SLOW = 3
-"""Of the cases of a slow test each third runs by day until there are as many as this, then each ninth."""
-
-PROMISES = (
+SINGULAR = (
     "tests/conformance/",
     "tests/mechanisms/",
     "tests/designer/auditing/",
     "tests/designer/test_combinations_of_problems.py",
+    "tests/test_documentation.py",
 )
-"""Where each case is another mechanism's promise or another fault: each third runs by day, however many there are."""
+"""Where each case is another mechanism's promise, another fault or page: of a slow test each third runs by day."""
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m leaves out what is slow
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Of a test that is marked `sampled(n)` each n-th case is quick, from the first on, and all others are slow.
 
-    Of a slow test with several cases two of three are left to the night, which all cases are for, and more where
-    `FEW_SLOW` says so; of a quick test with many cases as many as `MANY_CASES` says. A checksum of its name decides on
-    a quick case, not its place: cases that are products of two lists would lose a whole value of one of them.
+    Of a slow test with several cases the first and then each ninth run by day, or each third where `SINGULAR` says so,
+    and all others at night; of a quick test with many cases as many as `MANY_CASES` says. A checksum of its name
+    decides on a quick case, not its place: cases that are products of two lists would lose a whole value of one of
+    them.
     """
     seen, slow = Counter[str](), Counter[str]()
     cases = Counter(item.nodeid.partition("[")[0] for item in items)
@@ -83,8 +82,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if not case or item.get_closest_marker("nightly"):
             continue
         if item.get_closest_marker("slow"):
-            promises = test.startswith(PROMISES) or slow[test] < 3 * FEW_SLOW
-            if slow[test] % (3 if promises else 9):
+            if slow[test] % (3 if test.startswith(SINGULAR) else 9):
                 item.add_marker(pytest.mark.nightly)
             slow[test] += 1
         elif not mark and crc32(item.nodeid.encode()) % share[test]:

@@ -72,7 +72,7 @@ def test_boxes_do_not_overlap_and_no_arrow_runs_through_one(house, seed):
             assert height == pytest.approx(y[name] + side)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_a_room_says_of_itself_names_what_there_is():
     """A name in an essay is a file, a room, a path or a word of the code; `file.name` stands in that file."""
     stubs = {layer: (CI.parent / layer).rglob("*.py") for layer in ("mechanisms", "solvers", "estimators", "designer")}

@@ -129,7 +129,7 @@ def by_package(content: bytes) -> None:
         raise ValueError("another format")
 
 
-@pytest.mark.parametrize("stride", [8, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("stride", [8, pytest.param(2, marks=pytest.mark.nightly)])
 def test_it_accepts_and_refuses_the_very_promises_that_the_package_does(auditor, stride):
     """Every member and element of them in turn replaced, removed and doubled, with a checksum that fits."""
     changed = dict(promised(stride))
@@ -141,7 +141,7 @@ def test_it_accepts_and_refuses_the_very_promises_that_the_package_does(auditor,
     assert 50 < sum(taken.values()) * stride < len(taken) * stride - 500
 
 
-@pytest.mark.parametrize("stride", [16, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("stride", [16, pytest.param(4, marks=pytest.mark.nightly)])
 def test_it_accepts_and_refuses_the_very_documents_that_the_package_does(auditor, stride):
     """Every member and element of six documents in turn replaced, removed and doubled, and forty damaged texts.
 

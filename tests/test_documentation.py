@@ -64,8 +64,11 @@ SLOW = (
 )
 """They design dozens of mechanisms, or draw many pictures."""
 
-NIGHTLY = ("figures.md", "sweeps.md")
-"""Pictures whose functions have tests of their own (`designer/plots`), and half a minute of simulations."""
+NIGHTLY = ("bounds.md", "figures.md", "sweeps.md", "tutorial.md")
+"""Pictures whose functions have tests of their own (`designer/plots`), and half a minute each of simulations or fits.
+
+By day the other tutorials run in turn, and every command and option of these pages is asked for.
+"""
 
 WITH_PYTHON = [page for page in PAGES if any(block.language == "python" and block.runs for block in blocks(page))]
 
@@ -124,7 +127,11 @@ REPLAYED = {
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(page, marks=[pytest.mark.slow] * bool(files)) for page, files in REPLAYED.items()]
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.nightly] * (page in NIGHTLY) + [pytest.mark.slow] * bool(files))
+        for page, files in REPLAYED.items()
+    ],
 )
 def test_a_tutorial_runs_from_its_first_block_to_its_last_and_prints_what_it_shows(page, tmp_path, monkeypatch):
     """In order, in one empty folder; pictures and files that it writes are there afterwards."""

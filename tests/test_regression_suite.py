@@ -82,7 +82,7 @@ def test_a_traceback_is_a_failure_and_shows_where(suite, monkeypatch):
     assert "ZeroDivisionError" in suite.judged(SEED, 1)[1]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly  # by day CI runs the program itself
 def test_the_program_ends_in_time_and_repeats_a_case(tmp_path):
     """Exit code 0 and a seed to run it again with."""
     program = [sys.executable, str(ROOT / ".ci" / "fuzz" / "regression.py")]

@@ -1,14 +1,15 @@
 """What a browser makes of the built site: `python site_pages.py FOLDER`; needs chromium on the path.
 
 On ten pages, light and dark, axe-core finds nothing serious, in what surrounds them neither. On the pages, 390 pixels
-wide, nothing scrolls sideways but tables and code in a box of their own, and every picture can be enlarged. Of the
-reference, whose pages are made alike, each fourth is looked at, and with --all all of them.
+wide, nothing scrolls sideways but tables and code in a box of their own, and every picture can be enlarged. Of these
+each third is looked at, of the reference, whose pages are made alike, each twelfth, and with --all all of them.
 """
 
 import argparse
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "clients" / "javascript" / "tests"))
@@ -30,8 +31,11 @@ PAGES = (
 )
 """One of each sort: text, code, figures, formulas, tables, what a notebook shows, entries of the reference."""
 
-ALIKE, EACH = "reference/", 4
-"""Pages that are made alike, and how many of them one stands for."""
+ALIKE = "reference/"
+"""Pages that are made alike."""
+
+EACH = {False: 3, True: 12}
+"""How many pages one stands for, of others and of those that are made alike."""
 
 READY = "document.querySelector('article')"
 
@@ -82,15 +86,16 @@ def accessible(browser: Chromium, site: Path, axe: str, pictures: Path | None) -
     return wrong
 
 
-def on_a_phone(browser: Chromium, site: Path, each: int) -> list[str]:
-    """Return what scrolls sideways and which pictures cannot be enlarged; of the reference one page in so many."""
-    wrong, alike = [], 0
+def on_a_phone(browser: Chromium, site: Path, every: bool) -> list[str]:
+    """Return what scrolls sideways and which pictures cannot be enlarged, on every page or on those of `EACH`."""
+    wrong, seen = [], Counter[bool]()
     for page in sorted(site.rglob("*.html")):
         name = page.relative_to(site).as_posix()
         if name == "404.html" or name.startswith("source/"):
             continue
-        alike += name.startswith(ALIKE)
-        if name.startswith(ALIKE) and alike % each:
+        alike = name.startswith(ALIKE)
+        seen[alike] += 1
+        if not every and seen[alike] % EACH[alike]:
             continue
         show(browser, page, PHONE, "light")
         wide, out = browser.run(SIDEWAYS)
@@ -104,7 +109,7 @@ def main() -> int:
     """Run everything; the exit status is 1 if anything is wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("site", type=Path)
-    parser.add_argument("--all", action="store_true", help="every page of the reference")
+    parser.add_argument("--all", action="store_true", help="every page")
     parser.add_argument("--axe", type=Path, help="another axe.min.js than that of axe-core-python")
     parser.add_argument("--screenshots", type=Path, help="where to keep pictures of the ten pages")
     arguments = parser.parse_args()
@@ -121,7 +126,7 @@ def main() -> int:
         browser.call("Page.addScriptToEvaluateOnNewDocument", source=FORGET)
         wrong += accessible(browser, site, axe, arguments.screenshots)
         print(f"{len(PAGES)} pages in both schemes seen by axe-core after {time.monotonic() - began:.0f} s", flush=True)
-        wrong += on_a_phone(browser, site, 1 if arguments.all else EACH)
+        wrong += on_a_phone(browser, site, arguments.all)
     print("\n".join(wrong) or f"nothing serious, nothing scrolls sideways, after {time.monotonic() - began:.0f} s")
     return int(bool(wrong))
 

@@ -1,10 +1,10 @@
 """This part takes 16 to 128 categories at epsilon 1. It shows seconds of processor time in one thread, and the
 certified gap.
 
-Zipf's prior has no two weights alike, another has ten of each. Version 0.1.0 took 0.2, 1.1, 11.5 and 153 s for Zipf's
-16, 32, 64 and 128 on the same machine, to gaps of 1.0e-4, 6.8e-4, 7.6e-4 and 7.9e-4, and 508 MB for the last. Other
-sizes are its arguments: `python benchmarks/run.py benchmarks-categories --part sizes 512`, a minute for each prior. For
-512 categories 4,000 outputs, the most by default, are too few for a gap of 1e-3.
+No two weights of Zipf's prior are alike; the other prior has ten of each. Version 0.1.0 took 0.2, 1.1, 11.5 and 153 s
+for Zipf's 16, 32, 64 and 128 on the same machine, to gaps of 1.0e-4, 6.8e-4, 7.6e-4 and 7.9e-4, and 508 MB for the
+last. Other sizes are its arguments: `python benchmarks/run.py benchmarks-categories --part sizes 512`, a minute for
+each prior. For 512 categories 4,000 outputs, the most by default, are too few for a gap of 1e-3.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Perturbs numbers by an exact optldp table (`optldp-table/2`, docs/table-format.md) or by its floor form
+ * Perturbs numbers by an exact optldp table (`optldp-table/2`, docs/exact-table-format.md) or by its floor form
  * (docs/floor-form.md), in a browser or in Node.
  *
  *     const table = await parseTable(await (await fetch("mech.json")).text());

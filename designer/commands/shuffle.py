@@ -7,16 +7,16 @@ from typing import Annotated, Any
 import typer
 
 from .options.shared import Json, Table, people
-from .output.output import at_least, number, one_line_errors, print_facts, print_json, say, up_to
+from .output.output import at_least, one_line_errors, print_facts, print_json, say, up_to
 
-EXACT = ("lower_bound",)
-"""Facts that nothing is below; others but n and delta are what nothing is above."""
+BELOW, WHOLE = ("lower_bound",), ("n", "rounds")
+"""Facts that nothing is below, and whole numbers; the others are what nothing is above."""
 
 
 @one_line_errors
 def shuffle_command(
     table: Table,
-    n: Annotated[int, people("Honest users whose reports are mixed at a time; for a panel, those of a period.")],
+    n: Annotated[int, people("Honest users whose reports are mixed at a time; for a panel, those of one period.")],
     delta: Annotated[
         float, typer.Option("--delta", help="Probability with which epsilon may fail; well below 1 / N, such as 1e-6.")
     ],
@@ -59,10 +59,9 @@ def shuffle_command(
     if as_json:
         print_json(facts | {"known": mixed.known, "sentence": mixed.sentence})
         return
-    exactly = ("n", "delta", "rounds")
     told = {name: value for name, value in facts.items() if value is not None}
     rows = [
-        (name, number(value) if name in exactly else at_least(value) if name in EXACT else up_to(value))
+        (name, str(value) if name in WHOLE else at_least(value) if name in BELOW else up_to(value))
         for name, value in told.items()
     ]
     print_facts(f"{table}: mixed with at least {n - 1:,} others", rows)

@@ -124,7 +124,7 @@ class ResultsFile(Generic[Item]):
     def _lines(self) -> Iterator[bytes]:
         """The lines, each with its end; none of a file that is missing."""
         if self.path.exists() and not self.path.is_file():
-            raise InputError(f"results must be a readable file, got {str(self.path)!r}, which is none: name another")
+            raise InputError(f"results must be a readable file, got {str(self.path)!r}, which is no file: name another")
         try:
             with self.path.open("rb") as stream:
                 while line := stream.readline(LONGEST_LINE + 1):

@@ -125,8 +125,8 @@ def without_bias(mechanism: TabulatedMechanism) -> TabulatedMechanism:
     if unbiasing is None:
         low, high = mechanism.domain
         raise InputError(
-            f"the domain must be wide enough for its distance from zero that {mechanism.provenance.method} can be "
-            f"unbiased, got [{low:.9g}, {high:.9g}]: subtract an offset from the values"
+            f"the domain must not be narrow and far from zero, where {mechanism.provenance.method} cannot be unbiased, "
+            f"got [{low:.9g}, {high:.9g}]: subtract an offset from the values"
         )
     scale, shift = unbiasing
     mechanism = mechanism.affine(1 / scale, -shift / scale)

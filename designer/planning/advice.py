@@ -316,7 +316,7 @@ def choices(of_categories: bool, estimators: Sequence[str] | None, of: Of) -> Se
     if estimators is None:
         estimators = tuple(name for name in every if name not in without)
     elif not isinstance(estimators, str) and (refused := [name for name in estimators if name in without]):
-        raise InputError(f"estimators of a distribution must have one, got {refused[0]!r}: leave it out")
+        raise InputError(f"estimators must estimate a distribution, got {refused[0]!r}, which does not: leave it out")
     return estimators
 
 

@@ -67,7 +67,7 @@ def people(plans: Sequence[Planned], ax: Axes | None = None, *, units: str = "")
     """
     budgets = [plan.epsilon for plan in plans]
     if not plans or len(set(budgets)) < len(budgets):
-        raise InputError(f"the figure of people needs a plan for each of some budgets, got those of {budgets}")
+        raise InputError(f"the figure of people needs plans of different budgets, got budgets {budgets}")
     axes, first = axes_or_new(ax), plans[0]
     across = np.geomspace(FEWER * first.n, MORE * first.n, 41)
     heights = [plan.predicted_error * np.sqrt(plan.n / across) for plan in plans]

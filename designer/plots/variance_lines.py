@@ -154,7 +154,7 @@ def _lines(rows: Sequence[JudgedRow], worst_case: bool, relative: bool) -> dict[
             if row.epsilon not in least:
                 what, ask = ("worst case", "WorstCase()") if worst_case else ("expected variance", "Variance()")
                 raise InputError(
-                    f"a relative {what} needs a row of the least one at each budget, got none at epsilon "
+                    f"a relative {what} is drawn over the optimum's at each budget, got no optimum at epsilon "
                     f"{row.epsilon:g}: compare by {ask} too"
                 )
             value /= least[row.epsilon]
@@ -162,7 +162,7 @@ def _lines(rows: Sequence[JudgedRow], worst_case: bool, relative: bool) -> dict[
             lines[row.method].append((row.epsilon, value))
     drawn = {name: points for name, points in lines.items() if points}
     if not drawn:
-        raise InputError("a variance figure needs rows with the number to draw, got none of them with a ratio")
+        raise InputError("a variance figure needs a finite number to draw, got rows that all lack it")
     return drawn
 
 

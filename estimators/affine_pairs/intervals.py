@@ -124,8 +124,9 @@ class AffinePairs(Bounds):
     @cached_property
     def reference(self) -> Reference | None:
         """The estimated distribution, or the nearest to it that what is assumed allows, in errors of all reports; None
-        where it is not known what several reports of a user tell together."""
-        if self.outcomes.several is not None:
+        where it is not known what several reports of a user tell together, and of so few users that averages are not
+        normal."""
+        if self.outcomes.several is not None or self.pairs.are_few:
             return None
         weights = (1.0 - LIKELY) * self.weights + LIKELY * self.held.start
         matrix, _ = self.outcomes.in_errors(weights, self.outcomes.n)
@@ -137,7 +138,7 @@ class AffinePairs(Bounds):
 
     @cached_property
     def _p_value(self) -> float | None:
-        return None if self.assumed == NOTHING else p_value(self.outcomes, self.held)
+        return None if self.assumed == NOTHING or self.pairs.are_few else p_value(self.outcomes, self.held)
 
     def assumption_p_value(self) -> float | None:
         return self._p_value
@@ -153,9 +154,6 @@ class AffinePairs(Bounds):
         return replace(self, more=off) if self.between and off.size else self
 
     def largest(self, functionals: np.ndarray, confidence: float) -> np.ndarray:
-        return self.pairs.highest(functionals, confidence)
-
-    def most(self, functionals: np.ndarray, confidence: float) -> np.ndarray:
         return self.pairs.highest(functionals, confidence)
 
     def share(self, low: float, high: float, confidence: float) -> tuple[float, float]:

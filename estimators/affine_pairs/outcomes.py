@@ -145,6 +145,10 @@ class Outcomes:
             return Moments(mean, *self.several.powers(weights, mean), off)
         return Moments(mean, off**2 @ shares, off**3 @ shares, off)
 
+    def widest(self, weights: np.ndarray) -> np.ndarray:
+        """Return by how much the numbers of a user may differ (F,), if outcomes add so much to them, (F, m)."""
+        return np.ptp(weights, axis=1) * (1 if self.several is None else self.several.outcomes.shape[1])
+
     def seen_at(self, places: np.ndarray) -> tuple[Outcomes, np.ndarray]:
         """Return the same at more points, between those that there are, and the rounding to these, (K, P)."""
         points = np.union1d(self.points, places)

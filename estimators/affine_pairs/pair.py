@@ -23,10 +23,10 @@ from ...solvers.modulus.estimates import Reference, largest_over
 from ...solvers.modulus.largest import nearest
 from ...solvers.modulus.polyhedron import Polyhedron
 from ...solvers.one_thread import one_thread
-from ..intervals import normal_quantile
+from ..intervals import hoeffding_reach, normal_quantile
 from .foretold import foretold, with_start
 from .outcomes import Outcomes
-from .split import split
+from .split import LEAST_USERS, split
 
 MIXED = 0.02
 """Share of the start in what estimates are chosen at, so that no outcome is impossible there. A tenth makes intervals
@@ -35,6 +35,9 @@ of those of whom 99% have one value a sixth longer."""
 MIXED_OF_CLASS = 0.5
 """The same under an assumption, of which few reports fit the edges: intervals are a fifth longer at a fit alone, and as
 short at the prior alone, which may be far from all that is assumed."""
+
+NEARER = (0.7, 1.0, 1.5, 2.0, 3.0, 5.0)
+"""Distances, in those that ends are off, of which few users' estimates have the one that is best foreseen."""
 
 RARE = 10
 """Reports of an outcome below which a sample says little of how many there are."""
@@ -54,6 +57,8 @@ class Pairs:
         Positive weights of the class that the fit begins at, such as the prior's.
     chosen_at : (K,) ndarray of float, optional
         Where estimates are chosen, if not at a fit.
+    proved_for : (K, m) ndarray of float, optional
+        The law that biases are proved for, if another one than the outcomes' own chooses estimates.
 
     Example
     -------
@@ -68,10 +73,23 @@ class Pairs:
     polyhedron: Polyhedron
     start: np.ndarray
     chosen_at: np.ndarray | None = None
+    proved_for: np.ndarray | None = None
 
     @cached_property
     def _split(self) -> tuple[Outcomes, Outcomes]:
+        if self.are_few:
+            return self.outcomes.seen_by(np.zeros_like(self.outcomes.users)), self.outcomes
         return split(self.outcomes)
+
+    @property
+    def are_few(self) -> bool:
+        """Whether users are too few for averages to be normal: ends hold for any number, and no report chooses."""
+        return self.outcomes.n < LEAST_USERS
+
+    @property
+    def chooses(self) -> Outcomes:
+        """The reports that choose estimates; none where they are few."""
+        return self._split[0]
 
     @property
     def makes(self) -> Outcomes:
@@ -81,11 +99,12 @@ class Pairs:
     def seen_at(self, outcomes: Outcomes, polyhedron: Polyhedron) -> Pairs:
         """Return the same of more points, at which no more mass is thought to be when estimates are chosen."""
         weights = np.zeros(outcomes.points.size)
-        weights[np.searchsorted(outcomes.points, self.outcomes.points)] = self._weights
+        weights[np.searchsorted(outcomes.points, self.outcomes.points)] = self.weights
         return Pairs(outcomes, polyhedron, weights, chosen_at=weights)
 
     @cached_property
-    def _weights(self) -> np.ndarray:
+    def weights(self) -> np.ndarray:
+        """(K,) where estimates are chosen."""
         return self.fit(self._split[0]) if self.chosen_at is None else self.chosen_at
 
     def fit(self, seen: Outcomes) -> np.ndarray:
@@ -101,8 +120,8 @@ class Pairs:
     @cached_property
     def _reference(self) -> tuple[Reference, np.ndarray]:
         """What estimates are chosen at, in errors of the reports that make them, and what each adds for outcomes."""
-        matrix, outcomes_of = self.outcomes.in_errors(self._weights, self.makes.n)
-        return Reference(self.polyhedron, matrix, self._weights), outcomes_of
+        matrix, outcomes_of = self.outcomes.in_errors(self.weights, self.makes.n)
+        return Reference(self.polyhedron, matrix, self.weights), outcomes_of
 
     def estimates(self, functionals: np.ndarray, confidence: float, *, nearer: float = 1.0) -> Estimates:
         """Return the estimates of upper ends of numbers (F, K), by the reports that choose.
@@ -111,7 +130,8 @@ class Pairs:
         """
         reference, outcomes_of = self._reference
         h = reference.estimates(functionals, nearer * normal_quantile(confidence)) @ outcomes_of
-        bias = largest_over(functionals - h @ self.outcomes.law.T, self.polyhedron)
+        law = self.outcomes.law if self.proved_for is None else self.proved_for
+        bias = largest_over(functionals - h @ law.T, self.polyhedron)
         return Estimates(h, bias, functionals.max(axis=1))
 
     @one_thread()
@@ -130,7 +150,23 @@ class Pairs:
     @one_thread()
     def highest(self, functionals: np.ndarray, confidence: float) -> np.ndarray:
         """Return the upper ends (F,) alone, each missed by half of what intervals of that confidence may miss."""
+        if self.are_few:
+            return self._highest_of_few(functionals, confidence)
         return self.estimates(functionals, confidence).upper(self.makes, confidence)
+
+    def _highest_of_few(self, functionals: np.ndarray, confidence: float) -> np.ndarray:
+        """Ends that hold for any number of users: their numbers are independent and within what outcomes add.
+
+        Of several estimates each number has the one that is shortest if the start is true, whatever was reported.
+        """
+        expected, found, foreseen = self.weights @ self.outcomes.law, functionals.max(axis=1), functionals.max(axis=1)
+        for nearer in NEARER:
+            made = self.estimates(functionals, confidence, nearer=nearer)
+            reach = hoeffding_reach(self.outcomes.widest(made.weights), self.outcomes.n, confidence) + made.bias
+            better = (ahead := made.weights @ expected + reach) < foreseen
+            foreseen = np.where(better, ahead, foreseen)
+            found = np.where(better, np.minimum(made.weights @ self.outcomes.shares + reach, made.most), found)
+        return found
 
 
 class Estimates(NamedTuple):

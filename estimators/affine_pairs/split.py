@@ -15,7 +15,7 @@ LEAST_CHOOSING = 100
 """Below it the share is larger, up to a half."""
 
 LEAST_USERS = 20
-"""Of whom some choose estimates and the others make them; of fewer, intervals are made otherwise."""
+"""Of whom some choose estimates and the others make them; of fewer all do, and ends hold for any number of users."""
 
 
 def split(outcomes: Outcomes) -> tuple[Outcomes, Outcomes]:

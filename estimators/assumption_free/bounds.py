@@ -34,10 +34,6 @@ class Bounds(ABC):
         """Return the largest that each of (F, P) linear functionals of the masses can be, (F,)."""
 
     @abstractmethod
-    def most(self, functionals: np.ndarray, confidence: float) -> np.ndarray:
-        """Return the same, (F,), by estimates that the information alone chooses where reports tell the numbers."""
-
-    @abstractmethod
     def seen_at(self, places: np.ndarray) -> Bounds:
         """Return the same with more points, between those that there are."""
 
@@ -92,10 +88,7 @@ class Bounds(ABC):
 
         `most` and `least` are (P,) arrays.
         """
-        asked = np.stack([most, -least])
-        high, low = self.most(asked, confidence)
-        if high + low <= 0:  # noise alone, no number is left: what the reports allow is never empty
-            high, low = self.largest(asked, confidence)
+        high, low = self.largest(np.stack([most, -least]), confidence)
         return -float(low), float(high)
 
     def in_ranges(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -143,10 +136,7 @@ class Bounds(ABC):
         gaps = np.diff(x, prepend=x[0], append=x[-1])
         inner = np.maximum(gaps[:-1], gaps[1:]) ** 2 / 4 if self.between else 0.0
         off = ((last - first) / steps / 2) ** 2
-        for bound in (self.most, self.largest):
-            most, least = bound(squares, confidence).min(), -bound(inner - squares, confidence).max() - off
-            if least < most and most > 0:  # else noise alone, as in `ends`
-                break
+        most, least = self.largest(squares, confidence).min(), -self.largest(inner - squares, confidence).max() - off
         return max(0.0, float(least)), float(most)
 
     def quantile(self, share: float, confidence: float) -> tuple[float, float]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..estimate import NumberEstimate
+from ..estimate import Estimate, NumberEstimate
 from ..intervals import CONFIDENCE, Interval, check_confidence
 from ..means.mean import MeanEstimate
 from .bounds import Bounds
@@ -25,9 +25,11 @@ class Question:
     Example
     -------
     >>> import numpy as np
-    >>> from .explained import Explained
-    >>> nothing_said = Explained(np.array([0.0, 2.0]), np.empty((0, 2)), np.empty(0), between=False)
-    >>> Question(nothing_said, "share", (1.0, 2.0))(0.95)
+    >>> from optldp.estimators import ReportCounts, estimate_distribution
+    >>> from optldp.mechanisms import duchi
+    >>> table = duchi([0.0, 2.0], 1.0)
+    >>> of_one = estimate_distribution(ReportCounts.from_reports(table, table.high[:1]), method="em").explained
+    >>> Question(of_one, "share", (1.0, 2.0))(0.95)  # one report says nothing for sure
     (0.0, 1.0)
     """
 
@@ -60,16 +62,42 @@ def facts_beside(explained: Bounds) -> dict[str, Any]:
     Example
     -------
     >>> import numpy as np
-    >>> from .explained import Explained
-    >>> facts_beside(Explained(np.array([0.0, 2.0]), np.empty((0, 2)), np.empty(0), between=False))
-    {'assumed': 'nothing', 'assumption_p_value': None, 'interval': 'strict-bounds'}
+    >>> from optldp.estimators import ReportCounts, estimate_distribution
+    >>> from optldp.mechanisms import duchi
+    >>> table = duchi([0.0, 2.0], 1.0)
+    >>> facts_beside(estimate_distribution(ReportCounts.from_reports(table, table.high[:1]), method="em").explained)
+    {'assumed': 'nothing', 'assumption_p_value': None, 'interval': 'affine-pair'}
     """
     p_value = explained.assumption_p_value()
     return {"assumed": explained.assumed, "assumption_p_value": p_value, "interval": explained.method}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BoundedNumber(NumberEstimate):
+class _Bounded(Estimate):
+    """An estimate of one number whose interval is what its ends say."""
+
+    ends: Ends = lambda _: (-float("inf"), float("inf"))
+
+    def interval(self, confidence: float = CONFIDENCE) -> Interval:
+        """Return the least and the largest, and the value if it is outside; InputError for a bad confidence."""
+        check_confidence(confidence)
+        low, high = self.ends(confidence)
+        return Interval(min(low, self.value), max(high, self.value), confidence)
+
+    @property
+    def shortest_possible(self) -> float | None:
+        """What no honest interval is shorter than, on average at the estimated distribution; None if unknown."""
+        return self._facts(CONFIDENCE).get("shortest_possible")
+
+    def to_dict(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
+        return super().to_dict(confidence) | self._facts(confidence)
+
+    def _facts(self, confidence: float) -> dict[str, Any]:
+        return self.ends.facts(confidence) if isinstance(self.ends, Question) else {}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BoundedNumber(_Bounded, NumberEstimate):
     """A number, and how small and how large it is by any distribution that explains the reports.
 
     The interval holds the value, too, should that not explain them.
@@ -85,23 +113,9 @@ class BoundedNumber(NumberEstimate):
     0.7
     """
 
-    ends: Ends = lambda _: (-float("inf"), float("inf"))
-
-    def interval(self, confidence: float = CONFIDENCE) -> Interval:
-        """Return the least and the largest, and the value if it is outside; InputError for a bad confidence."""
-        return _held(self.value, self.ends, confidence)
-
-    @property
-    def shortest_possible(self) -> float | None:
-        """What no honest interval is shorter than, on average at the estimated distribution; None if unknown."""
-        return _facts(self.ends, CONFIDENCE).get("shortest_possible")
-
-    def to_dict(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
-        return super().to_dict(confidence) | _facts(self.ends, confidence)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BoundedMean(MeanEstimate):
+class BoundedMean(_Bounded, MeanEstimate):
     """The same for the mean of a distribution, in the units of the inputs.
 
     Example
@@ -109,27 +123,3 @@ class BoundedMean(MeanEstimate):
     >>> BoundedMean(0.5, 0.01, 100, "smooth", "population", ends=lambda confidence: (0.4, 0.7)).interval().low
     0.4
     """
-
-    ends: Ends = lambda _: (-float("inf"), float("inf"))
-
-    def interval(self, confidence: float = CONFIDENCE) -> Interval:
-        """Return the least and the largest, and the value if it is outside; InputError for a bad confidence."""
-        return _held(self.value, self.ends, confidence)
-
-    @property
-    def shortest_possible(self) -> float | None:
-        """What no honest interval is shorter than, on average at the estimated distribution; None if unknown."""
-        return _facts(self.ends, CONFIDENCE).get("shortest_possible")
-
-    def to_dict(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
-        return super().to_dict(confidence) | _facts(self.ends, confidence)
-
-
-def _facts(ends: Ends, confidence: float) -> dict[str, Any]:
-    return ends.facts(confidence) if isinstance(ends, Question) else {}
-
-
-def _held(value: float, ends: Ends, confidence: float) -> Interval:
-    check_confidence(confidence)
-    low, high = ends(confidence)
-    return Interval(min(low, value), max(high, value), confidence)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...mechanisms.sampling.domain import rounding_weights
 from ...mechanisms.table.table import TabulatedMechanism
 from ..input_grid import SAME_KNOT, InputGrid
 
@@ -23,6 +24,18 @@ class AtPoints(NamedTuple):
     points: np.ndarray
     weights: np.ndarray
     between: bool
+
+    def rounded(self, points: np.ndarray) -> np.ndarray:
+        """Return the weights (K,) of other points that the masses are rounded to.
+
+        Example
+        -------
+        >>> AtPoints(np.array([0.0, 0.5]), np.array([0.4, 0.6]), True).rounded(np.array([0.0, 1.0]))
+        array([0.7, 0.3])
+        """
+        index, right = rounding_weights(points, np.clip(self.points, points[0], points[-1]))
+        found = np.bincount(index, self.weights * (1.0 - right), points.size)
+        return found + np.bincount(index + 1, self.weights * right, points.size)
 
 
 def at_points(grid: InputGrid, weights: np.ndarray, tables: Sequence[TabulatedMechanism]) -> AtPoints:

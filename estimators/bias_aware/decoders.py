@@ -13,7 +13,9 @@ from ...mechanisms.errors import InputError
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.table.unit_interval import UnitInterval
 from ...solvers.biased import MeanError, SummedProgram, UserSet, solve_decoder, trusted
+from ...solvers.modulus.polyhedron import Polyhedron
 from ...solvers.robust import BoxSet
+from ..assumptions.base import Assumed
 from ..counting.counts import ReportCounts
 from ..input_grid import InputGrid
 from ..means.decoder import mean_decoder
@@ -80,6 +82,24 @@ def trusted_prior(counts: ReportCounts, prior: ArrayLike | None, trust: float) -
         prior, told = own[0].prior.weights, told_by(own[0])
         share = UNIFORM_SHARE if told is None else told.uniform_share
     return trusted(normalised("prior", n, prior), trust, share=share)
+
+
+def assumed_within(priors: BoxSet, trust: float) -> Assumed:
+    """Return the set as what an interval assumes.
+
+    Example
+    -------
+    >>> assumed_within(BoxSet(np.array([0.2, 0.4]), np.array([0.5, 0.9])), 2.0).start.round(3)
+    array([0.35, 0.65])
+    """
+    low, high = priors.low[:, None], priors.high[:, None]
+    one, sums = np.eye(len(low)), np.append(np.ones(len(low)), -1.0)
+    # The sum of weights is a variable of its own, which keeps the matrix sparse.
+    rows = np.vstack([np.hstack([one, -low]), np.hstack([-one, high])])
+    within = Polyhedron(np.hstack([one, np.zeros_like(low)]), rows, sums[None], 2.0)
+    room = priors.high - priors.low
+    start = priors.low + (1.0 - priors.low.sum()) * room / max(room.sum(), np.finfo(float).tiny)
+    return Assumed(f"trust={trust:g}", within, start)
 
 
 def decode(counts: ReportCounts, priors: BoxSet, *, alike: bool) -> Decoded:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,13 +13,17 @@ from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
 from ...solvers.biased.least_error import DEFAULT_TRUST
+from ..affine_pairs.intervals import AffinePairs
+from ..affine_pairs.outcomes import Outcomes
+from ..assumption_free.linear_numbers import Question
+from ..assumptions.base import Assumed
 from ..counting.counts import ReportCounts
 from ..estimate import check_target
 from ..intervals import CONFIDENCE, Sample, bias_aware_reach, normal_quantile, pooled
 from ..means.mean import MeanEstimate
 from ..methods import Target
 from ..plots.counted_reports import counted_as
-from .decoders import Decoded, decode, trusted_prior
+from .decoders import Decoded, assumed_within, decode, trusted_prior
 from .designed import least_error, told_by
 
 if TYPE_CHECKING:
@@ -76,6 +81,9 @@ class BiasAwareMean(MeanEstimate):
         Number that a value at each knot counts as on average.
     parts : tuple of CountedAs
         Number that each report counts as.
+    seen : tuple of Outcomes and Assumed, optional
+        Reports and the set of priors, for the shortest length and the test of the trust; None where groups of users may
+        differ, and for the mean of these very users.
 
     Example
     -------
@@ -98,6 +106,22 @@ class BiasAwareMean(MeanEstimate):
     knots: np.ndarray = None  # pyright: ignore[reportAssignmentType] -- there are always some
     means: np.ndarray = None  # pyright: ignore[reportAssignmentType]
     parts: tuple[CountedAs, ...] = ()
+    seen: tuple[Outcomes, Assumed] | None = None
+
+    @cached_property
+    def _mean_of_all(self) -> Question | None:
+        """What is asked of all priors within the trust; the interval is shorter than that by pairs of estimates."""
+        if self.seen is None:
+            return None
+        explained = AffinePairs.fitted(*self.seen)
+        return Question(explained, "ends", (explained.points, explained.points))
+
+    @property
+    def shortest_possible(self) -> float | None:
+        """What no interval that holds within the trust is shorter than, on average at the prior that the reports are
+        nearest to; None if unknown."""
+        asked = self._mean_of_all
+        return None if asked is None else asked.facts(CONFIDENCE)["shortest_possible"]
 
     def reaches(self, confidence: float = CONFIDENCE) -> tuple[float, float]:
         """Return how far the interval reaches to a side, for noise alone and for what the prior may be off on top."""
@@ -107,18 +131,25 @@ class BiasAwareMean(MeanEstimate):
     def to_dict(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
         """Return what a mean has, trust, errors, both parts of the interval, and the range of what values count as."""
         noise, trust = self.reaches(confidence)
-        return super().to_dict(confidence) | {
-            "trust": self.trust,
-            "rmse": self.rmse,
-            "rmse_before": self.rmse_before,
-            "lower_bound": self.lower_bound,
-            "relative_gap": self.relative_gap,
-            "rmse_designed": self.rmse_designed,
-            "reach_of_noise": noise,
-            "reach_of_trust": trust,
-            "counted_from": float(self.means.min()),
-            "counted_to": float(self.means.max()),
-        }
+        beside: dict[str, Any] = {"shortest_possible": None, "assumed": f"trust={self.trust:g}"}
+        beside |= {"assumption_p_value": None} if self._mean_of_all is None else self._mean_of_all.facts(confidence)
+        return (
+            super().to_dict(confidence)
+            | beside
+            | {
+                "interval": "bias-aware",
+                "trust": self.trust,
+                "rmse": self.rmse,
+                "rmse_before": self.rmse_before,
+                "lower_bound": self.lower_bound,
+                "relative_gap": self.relative_gap,
+                "rmse_designed": self.rmse_designed,
+                "reach_of_noise": noise,
+                "reach_of_trust": trust,
+                "counted_from": float(self.means.min()),
+                "counted_to": float(self.means.max()),
+            }
+        )
 
     def plot(self, ax: Axes | None = None, *, units: str = "") -> Axes:  # pyright: ignore[reportIncompatibleMethodOverride] -- reports, not the interval
         """Draw what each report counts as against what it counted as before: `optldp.designer.plots.counted_as`."""
@@ -211,6 +242,9 @@ def bias_aware_mean(
     designed = None
     if said is not None and len(counts.services) == 1 and said.far_from(counts.n_users):
         designed = least_error(counts.mechanisms[0], priors, counts.n_users)
+    seen = None
+    if alike and target == "population":
+        seen = Outcomes.of(counts, at_knots=True), assumed_within(priors, factor)
     return BiasAwareMean(
         value,
         error if target == "population" else made.error.noise,
@@ -229,6 +263,7 @@ def bias_aware_mean(
         knots=made.knots,
         means=made.means,
         parts=_parts(counts, made),
+        seen=seen if seen is not None and seen[0].points.size == made.knots.size else None,
     )
 
 

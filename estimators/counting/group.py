@@ -58,7 +58,9 @@ class ReportGroup:
                 f"got shapes {outputs.shape} and {counts.shape}"
             )
         if outputs.min() < 0 or not increasing_rows(outputs):
-            raise InputError("a group's outputs must be different rows from 0 on, in lexicographic order: count_rows")
+            raise InputError(
+                "a group's outputs must be different rows from 0 on, in lexicographic order: make them with count_rows"
+            )
         if self.sums is not None and self.sums.first.shape != outputs.shape:
             raise InputError(f"a group's sums must be of shape {outputs.shape}, got {self.sums.first.shape}")
         object.__setattr__(self, "outputs", outputs)

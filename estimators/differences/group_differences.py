@@ -13,6 +13,7 @@ from ..estimate import Estimate
 from ..intervals import CONFIDENCE, Interval, check_confidence, each_of
 from ..methods import Target
 from .difference import Difference, estimate_difference
+from .groups import RowsOfGroups
 from .matched import MatchedTallies
 from .quantiles import DifferencesOfQuantiles, estimate_quantile_differences
 from .shares import DifferenceOfShares, estimate_share_difference
@@ -25,7 +26,7 @@ LEAST_USERS = 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupDifferences(Estimate):
+class GroupDifferences(RowsOfGroups):
     """The first less the second in each of G groups: of a mean or share each, or of K frequencies or quantiles each.
 
     Attributes
@@ -55,27 +56,7 @@ class GroupDifferences(Estimate):
     (('a', 'b'), array([0.221, 0.   ]), array([1000, 1000]))
     """
 
-    by: str
-    groups: tuple[str, ...]
     of: tuple[Difference | DifferenceOfShares | DifferencesOfQuantiles, ...]
-    simultaneous: bool
-    method: str
-    target: Target = "population"
-
-    @property
-    def value(self) -> np.ndarray:
-        """Of each row."""
-        return self._rows("value")
-
-    @property
-    def std_error(self) -> np.ndarray:
-        """Of each row."""
-        return self._rows("std_error")
-
-    @property
-    def n(self) -> np.ndarray:
-        """Users of each row's group, of both."""
-        return self._rows("n")
 
     @property
     def labels(self) -> Mapping[str, Sequence[Any]]:
@@ -105,10 +86,6 @@ class GroupDifferences(Estimate):
             side: np.concatenate([np.atleast_1d(one[side]) for one in told]).tolist() for side in ("first", "second")
         }
         return super().to_dict(confidence) | sides
-
-    def _rows(self, name: str) -> np.ndarray:
-        each = np.size(self.of[0].value)
-        return np.concatenate([np.broadcast_to(getattr(one, name), each) for one in self.of])
 
 
 def estimate_group_differences(

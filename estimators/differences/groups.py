@@ -20,7 +20,39 @@ from .without_privacy import RATIO
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupEstimates(Estimate):
+class RowsOfGroups(Estimate):
+    """An estimate of each group, of a number or of several, as rows."""
+
+    by: str
+    groups: tuple[str, ...]
+    of: tuple[Any, ...]
+    simultaneous: bool
+    method: str
+    target: Target = "population"
+
+    @property
+    def value(self) -> np.ndarray:
+        """Of each row."""
+        return self.rows("value")
+
+    @property
+    def std_error(self) -> np.ndarray:
+        """Of each row; NaN for the mean of a single user."""
+        return self.rows("std_error")
+
+    @property
+    def n(self) -> np.ndarray:
+        """Users of each row's group; of a difference, those of both."""
+        return self.rows("n")
+
+    def rows(self, name: str) -> np.ndarray:
+        """Return an attribute of the groups' estimates, by row."""
+        each = np.size(self.of[0].value)
+        return np.concatenate([np.broadcast_to(getattr(one, name), each) for one in self.of])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupEstimates(RowsOfGroups):
     """Estimates of G groups, of a mean each or of K frequencies each: G or G K rows, groups one after another.
 
     Attributes
@@ -47,37 +79,17 @@ class GroupEstimates(Estimate):
     (('east', 'west'), array([0.39 , 0.831]), array([500, 500]))
     """
 
-    by: str
-    groups: tuple[str, ...]
     of: tuple[WeightedMean | WeightedFrequencies, ...]
-    simultaneous: bool
-    method: str
-    target: Target = "population"
-
-    @property
-    def value(self) -> np.ndarray:
-        """Of each row."""
-        return self._rows("value")
-
-    @property
-    def std_error(self) -> np.ndarray:
-        """Of each row; NaN for the mean of a single user."""
-        return self._rows("std_error")
-
-    @property
-    def n(self) -> np.ndarray:
-        """Users of each row's group."""
-        return self._rows("n")
 
     @property
     def effective_n(self) -> np.ndarray:
         """How many users of equal weights would tell as much as each row's group."""
-        return self._rows("effective_n")
+        return self.rows("effective_n")
 
     @property
     def few(self) -> np.ndarray:
         """Whether each row's group is too small for its interval to be relied on."""
-        return self._rows("few")
+        return self.rows("few")
 
     @property
     def labels(self) -> Mapping[str, Sequence[Any]]:
@@ -104,10 +116,6 @@ class GroupEstimates(Estimate):
         ratios = [one.to_dict()[RATIO] for one in self.of for _ in range(each)]
         more = {"effective_n": self.effective_n.tolist(), RATIO: ratios, "too_few": self.few.tolist()}
         return super().to_dict(confidence) | more
-
-    def _rows(self, name: str) -> np.ndarray:
-        each = np.size(self.of[0].value)
-        return np.concatenate([np.broadcast_to(getattr(one, name), each) for one in self.of])
 
 
 def estimate_groups(

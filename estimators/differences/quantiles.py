@@ -10,6 +10,7 @@ import numpy as np
 
 from ...mechanisms.errors import InputError
 from ..affine_pairs.intervals import AffinePairs
+from ..affine_pairs.split import LEAST_USERS
 from ..counting.counts import ReportCounts
 from ..distributions.estimation import estimate_distribution
 from ..estimate import Estimate
@@ -222,9 +223,9 @@ def _quantiles(counts: ReportCounts | Tally, shares: Sequence[float], name: str)
     """Return a group's quantiles; InputError where no honest interval is known."""
     held = counted(counts)
     fit = estimate_distribution(held)
-    if not isinstance(fit.explained, AffinePairs):
+    if not isinstance(fit.explained, AffinePairs) or held.n_users < LEAST_USERS:
         raise InputError(
-            f"quantiles of groups are of users who reported once each, 20 at least in each group, got {held.n_users} "
-            f"of {name}: take more, or means"
+            f"quantiles of groups are of users who reported once each, {LEAST_USERS} at least in each group, got "
+            f"{held.n_users} of {name}: take more, or means"
         )
     return tuple(fit.quantile(share) for share in shares)

@@ -12,6 +12,7 @@ from ...mechanisms.errors import InputError
 from ...mechanisms.table.table import TabulatedMechanism
 from ..affine_pairs.difference import DifferenceAbove
 from ..affine_pairs.intervals import AffinePairs
+from ..affine_pairs.split import LEAST_USERS
 from ..assumptions.base import NOTHING
 from ..counting.counts import ReportCounts, Service
 from ..distributions.estimation import estimate_distribution
@@ -130,9 +131,9 @@ def estimate_share_difference(
 def share_above(counts: ReportCounts, above: float, name: str) -> tuple[NumberEstimate, AffinePairs]:
     """Return the share above a limit in one group, and what its reports say of all numbers; InputError as above."""
     fit = estimate_distribution(counts)
-    if not isinstance(fit.explained, AffinePairs):
+    if not isinstance(fit.explained, AffinePairs) or counts.n_users < LEAST_USERS:
         raise InputError(
-            f"the share above a value is of users who reported once each, 20 at least in each group, got "
+            f"the share above a value is of users who reported once each, {LEAST_USERS} at least in each group, got "
             f"{counts.n_users} of {name}: take more, or means"
         )
     knots = fit.explained.points

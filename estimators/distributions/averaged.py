@@ -30,12 +30,14 @@ class AveragedBounds(Bounds):
 
     Example
     -------
-    >>> from optldp.solvers.likelihood.dense import DenseLikelihood
-    >>> from ..assumption_free.explained import Explained
+    >>> from ..affine_pairs.intervals import AffinePairs
+    >>> from ..affine_pairs.outcomes import Outcomes
+    >>> from ..assumptions.base import Assumed
     >>> at, even = np.array([0.0, 1.0]), np.array([0.5, 0.5])
-    >>> coins = [Explained.of(DenseLikelihood([np.eye(2)], [k, 100 - k]), at, even, between=False) for k in (40, 60)]
-    >>> [round(end, 2) for end in averaged_bounds(coins, [0.5, 0.5]).ends(at, at, 0.95)]
-    [0.4, 0.6]
+    >>> coins = [Outcomes(at, np.eye(2), np.array(seen), False) for seen in ([400, 600], [600, 400])]
+    >>> each = [AffinePairs(coin, Assumed.of([], at), even) for coin in coins]
+    >>> bool(each[0].ends(at, at, 0.95)[1] > averaged_bounds(each, [0.5, 0.5]).ends(at, at, 0.95)[1] > 0.5)
+    True
     """
 
     parts: tuple[Bounds, ...]
@@ -61,9 +63,6 @@ class AveragedBounds(Bounds):
     def largest(self, functionals: np.ndarray, confidence: float) -> np.ndarray:
         return self._averaged([part.largest(functionals, confidence) for part in self.parts])
 
-    def most(self, functionals: np.ndarray, confidence: float) -> np.ndarray:
-        return self._averaged([part.most(functionals, confidence) for part in self.parts])
-
     def _averaged(self, each: Sequence[np.ndarray]) -> np.ndarray:
         return np.sum([share * one for share, one in zip(self.weights, each, strict=True)], axis=0)
 
@@ -73,8 +72,11 @@ def averaged_bounds(parts: Sequence[Bounds], shares: Sequence[float]) -> Average
 
     Example
     -------
-    >>> from ..assumption_free.explained import Explained
-    >>> one = Explained(np.array([0.0, 1.0]), np.eye(2), np.array([0.5, 0.5]), True)
+    >>> from ..affine_pairs.intervals import AffinePairs
+    >>> from ..affine_pairs.outcomes import Outcomes
+    >>> from ..assumptions.base import Assumed
+    >>> coin = Outcomes(np.array([0.0, 1.0]), np.eye(2), np.array([40, 60]), True)
+    >>> one = AffinePairs(coin, Assumed.of([], coin.points), np.array([0.5, 0.5]))
     >>> averaged_bounds([one, one.seen_at(np.array([0.5]))], [0.5, 0.5]).points
     array([0. , 0.5, 1. ])
     """

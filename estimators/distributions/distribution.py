@@ -74,12 +74,12 @@ class CircularMean(NamedTuple):
 class DistributionEstimate(Estimate):
     """Weights of a grid's components, with their scatter and convergence.
 
-    Intervals run from the least to the largest value of each number under any distribution that explains the reports
-    (`Explained`), whatever the method. No interval assumes a smooth distribution. Intervals of single cells are long,
-    and mostly begin at zero, where cells are too narrow for reports to distinguish, since mass may lie in the next
-    cell. `ranges` has wider ranges that reports do distinguish. "ems" has none (their ends are NaN), since its
-    smoothing moves the distribution by more than it scatters. Without `explained` they are normal ones by the delta
-    method at the fit, which measure scatter, not bias.
+    Intervals are pairs of linear estimates that hold for every distribution (`AffinePairs`), whatever the method. No
+    interval assumes a smooth distribution. Intervals of single cells are long, and mostly begin at zero, where cells
+    are too narrow for reports to distinguish, since mass may lie in the next cell. `ranges` has wider ranges that
+    reports do distinguish. "ems" has none (their ends are NaN), since its smoothing moves the distribution by more than
+    it scatters. Without `explained` they are normal ones by the delta method at the fit, which measure scatter, not
+    bias.
 
     Parameters
     ----------

@@ -10,15 +10,12 @@ import numpy as np
 
 from ...mechanisms.errors import InputError, SolverError, unwired
 from ...mechanisms.registered import registered
-from ...mechanisms.sampling.domain import rounding_weights
 from ...solvers import Progress
 from ...solvers.likelihood.fit import Method
 from ..affine_pairs.intervals import AffinePairs
 from ..affine_pairs.outcomes import Outcomes
-from ..affine_pairs.split import LEAST_USERS
 from ..assumption_free.bounds import Bounds
-from ..assumption_free.explained import Explained
-from ..assumption_free.points import AtPoints, at_points
+from ..assumption_free.points import at_points
 from ..assumptions.base import Assumed, Assumption
 from ..counting.counts import ReportCounts
 from ..input_grid import InputGrid
@@ -27,7 +24,6 @@ from ..rounds.one_value import require_one_value
 from ..rounds.pooled import of_one_table, shares_of
 from .averaged import averaged
 from .distribution import DistributionEstimate
-from .likelihood import likelihood_of
 from .mixture_reduction import Operation, Rule
 from .scatter import BIASED
 from .way import Way
@@ -191,24 +187,9 @@ def _listed(assume: Assumption | Sequence[Assumption]) -> tuple[Assumption, ...]
 
 def _explained(counts: ReportCounts, grid: InputGrid, weights: np.ndarray, assume: tuple[Assumption, ...]) -> Bounds:
     """What the reports say of all distributions, or of those that are assumed."""
-    seen = at_points(grid, weights, counts.mechanisms)
-    if counts.n_users >= LEAST_USERS:
-        outcomes = Outcomes.of(counts, at_knots=bool(assume))
-        held = Assumed.of(assume, outcomes.points, _likely(counts, outcomes.points))
-        return AffinePairs(outcomes, held, _at(outcomes.points, seen))
-    if assume:
-        raise InputError(
-            f"an assumption is for reports of at least {LEAST_USERS} users, got {counts.n_users}: leave it out"
-        )
-    likelihood = likelihood_of(counts, InputGrid.knots(seen.points))
-    return Explained.of(likelihood, seen.points, seen.weights, between=seen.between)
-
-
-def _at(points: np.ndarray, seen: AtPoints) -> np.ndarray:
-    """Masses elsewhere, as they are rounded to points."""
-    index, right = rounding_weights(points, np.clip(seen.points, points[0], points[-1]))
-    found = np.bincount(index, seen.weights * (1.0 - right), points.size)
-    return found + np.bincount(index + 1, seen.weights * right, points.size)
+    outcomes = Outcomes.of(counts, at_knots=bool(assume))
+    held = Assumed.of(assume, outcomes.points, _likely(counts, outcomes.points))
+    return AffinePairs(outcomes, held, at_points(grid, weights, counts.mechanisms).rounded(outcomes.points))
 
 
 def _likely(counts: ReportCounts, points: np.ndarray) -> np.ndarray | None:

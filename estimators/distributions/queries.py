@@ -27,7 +27,6 @@ from numpy.typing import ArrayLike
 from ...mechanisms.errors import InputError
 from ..affine_pairs.intervals import AffinePairs
 from ..affine_pairs.outcomes import Outcomes
-from ..affine_pairs.split import LEAST_USERS
 from ..assumption_free.linear_numbers import REFUTED, facts_beside
 from ..assumptions.base import Assumed, Assumption
 from ..counting.counts import ReportCounts
@@ -141,8 +140,8 @@ def estimate_queries(
     ------
     InputError
         Counts of other things than numbers, of rounds, of tables whose knots differ or of fewer than two users,
-        queries that do not fit the knots, or that some table's reports cannot answer; assumptions with target "users",
-        for few users or on other knots.
+        queries that do not fit the knots, or that some table's reports cannot answer; assumptions with target "users"
+        or on other knots.
 
     Example
     -------
@@ -181,14 +180,11 @@ def estimate_queries(
         squares += numbers[: len(asked)] ** 2 @ group.counts / counts.n_users
     found = answers_of(averages, squares, len(asked), counts.n_users, target)
     held = [assume] if isinstance(assume, Assumption) else list(assume)
-    if target == "population" and counts.n_users >= LEAST_USERS:
+    if target == "population":
         explained = AffinePairs.fitted(Outcomes.of(counts, at_knots=True), Assumed.of(held, knots, weights))
         return replace(found, explained=explained, queries=asked)
     if held:
-        raise InputError(
-            f"an assumption is of the population, by at least {LEAST_USERS} users, got {counts.n_users} and target "
-            f"{target}: leave it out"
-        )
+        raise InputError(f"an assumption is of the population, got target {target}: leave it out")
     return found
 
 

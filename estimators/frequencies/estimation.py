@@ -51,8 +51,8 @@ def estimate_frequencies(
         these users. The latter count the mechanism's noise alone: variances are less by f (1 - f) / n. The latter is
         available for the unbiased estimate, those made from it, and "shrunk" alone.
     prior : (K,) array_like of float, optional
-        For the unbiased estimate from tables, and those made from it: frequencies at which its total variance is made
-        least. Default: even.
+        Frequencies at which the total variance is least: of the unbiased estimate from tables, and of those made from
+        it. Default: even.
     certificate : float, optional
         For "mle": stop when no frequencies can gain more log-likelihood than this per report. Default: 1e-8.
     loglik_change : float, optional

@@ -124,7 +124,7 @@ def estimate_mean(
     """Estimate the mean of the inputs from counted reports of one table.
 
     The estimate is the average of decoded reports d(y) with E[d(y) | x] = x for every input x of the
-    domain: d is one value per output if that has no larger variance at any input and a smaller one on average
+    domain. d is one value per output if that never has a larger variance, and on average a smaller one
     (`dominating_decoder`). Otherwise it is the report itself for an unbiased table, (y - c)/s for a table with mean s x
     + c, and else again one value per output (`optimal_decoder`). Its standard error is the sample standard deviation of
     d(y) over sqrt(n), which needs neither prior nor variance.

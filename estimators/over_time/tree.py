@@ -53,7 +53,9 @@ def of_tree(way: Tree, reports: np.ndarray, branches: np.ndarray, periods: np.nd
     """
     signs = reports[:, 0] == 1
     if (signs != (branches > 0)).any():
-        raise InputError("users of branches report signs, others values, got others: these are of another way")
+        raise InputError(
+            "users of branches must report signs and all others values, got reports of another way: name their file"
+        )
     wide = way.periods + 1
     place, which = np.unique(branches * wide + periods, return_inverse=True)
     branch, end = np.divmod(place, wide)

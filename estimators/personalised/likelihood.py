@@ -119,6 +119,10 @@ class TabledPersonalised(PersonalisedLikelihood):
         super().__init__(counts, laws.shape[0], laws.shape[2])
         self._response, self._which, self._laws = response.T[levels], which, laws
 
+    def laws_of_reports(self) -> np.ndarray:
+        """Return the probability of each pair of reports, up to a factor of its own, by level and value: (t, K, R)."""
+        return np.moveaxis(self._laws[:, self._which], 1, 2) * self._response.T[:, None]
+
     def rows(self, part: slice, shares: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         response, which = self._response[part], self._which[part]
         by_level = response * (self._laws @ weights).T[which]

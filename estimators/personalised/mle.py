@@ -32,7 +32,7 @@ def personalised_mle(
     both. `JointFit` has what is proved about its maximum; `relaxation_bound` proves more.  Costs some ten steps of O(R
     (t + K)^2) for R distinct pairs of reports, whatever the number of users.
 
-    Standard errors and intervals are those of unbiased numbers from the same likelihood, see `joint_scores`; an
+    Standard errors and intervals are those of unbiased numbers from the same likelihood, see `joint_scores`. An
     interval that misses its fit is lengthened to hold it, so that rare categories are covered too.  Those of the
     levels' shares come from the joint observed information, see `joint_covariance`.
 

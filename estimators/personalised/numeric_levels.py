@@ -11,8 +11,11 @@ from ...mechanisms.cost import require_affordable, table_cost
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers.likelihood.fit import MixtureFit, start_weights
-from ..assumption_free.explained import Explained
+from ..affine_pairs.at_levels import PairsAtLevels
+from ..affine_pairs.intervals import LIKELY, AffinePairs
+from ..affine_pairs.outcomes import Outcomes
 from ..assumption_free.points import AtPoints, at_points
+from ..assumptions.base import Assumed
 from ..estimate import check_target
 from ..input_grid import InputGrid
 from ..intervals import Sample
@@ -22,7 +25,7 @@ from ..means.noise import MechanismNoise, fixed_users_variance
 from ..means.unbiasing import UNBIASED_TOLERANCE
 from ..methods import Target
 from .counts import PersonalisedCounts
-from .covariance import joint_covariance, jointly_explained
+from .covariance import joint_covariance
 from .estimate import LevelShares, PersonalisedDistribution
 from .every_report import every_report
 from .fit import fit_jointly
@@ -38,8 +41,8 @@ def personalised_distribution(counts: PersonalisedCounts, *, grid: InputGrid | N
     under level i; at a point, a level without that point cannot have made it. If levels are in the clear, only the
     output at the user's own level counts.  It costs R (t + K)^2 a step and t D K numbers for D cells of the refinement.
 
-    Intervals cover all distributions that explain the reports, as in `estimate_distribution`, for any shares of the
-    levels. If reports leave a share open, the intervals have their full length.
+    Intervals are pairs of linear estimates that hold for all distributions, as in `estimate_distribution`: of levels in
+    the clear, which are as services, and of protected ones for any shares of them that the reports do not contradict.
 
     The exact maximum is a few spikes (see `estimate_distribution`): its mean is good, its shape is not smooth.  Where
     levels are in the clear, `estimate_distribution` with each level as a service has smoothing too.
@@ -104,12 +107,32 @@ def personalised_distribution(counts: PersonalisedCounts, *, grid: InputGrid | N
 
 def _explained(
     counts: PersonalisedCounts, tables: Sequence[TabulatedMechanism], shares: np.ndarray, seen: AtPoints
-) -> Explained:
-    points = InputGrid.knots(seen.points)
-    reports, sizes = every_report(counts.mechanism)
-    every = tabled_likelihood(reports, tables, points)
-    every.counts = sizes
-    return jointly_explained(tabled_likelihood(counts, tables, points), every, shares, seen)
+) -> AffinePairs:
+    """What reports say of all distributions: at levels in the clear like services, else for any shares of levels."""
+    mechanism, (every, sizes) = counts.mechanism, every_report(counts.mechanism)
+    clear = mechanism.level_epsilon is None
+    points = np.unique(np.concatenate([table.knots for table in tables]))
+    weights, held = seen.rounded(points), Assumed.of([], points)
+    place = {key: at for at, key in enumerate(_keys(every))}
+    seen_at = [place[key] for key in _keys(counts)]
+    reports = np.bincount(seen_at, counts.counts, every.levels.size).astype(np.int64)
+    laws = tabled_likelihood(every, tables, InputGrid.knots(points)).laws_of_reports() * sizes
+    known = counts.level_counts / counts.n_users if clear else (1.0 - LIKELY) * shares + LIKELY / shares.size
+    law = np.einsum("i,ikm->km", known, laws)
+    can = law.any(axis=0)
+    outcomes = Outcomes(points, law[:, can], reports[can], seen.between)
+    if clear:
+        return AffinePairs(outcomes, held, weights)
+    decoder, reported = mechanism.level_report.decoder, every.levels[can]
+    return PairsAtLevels(outcomes, held, weights, laws=laws[:, :, can], reported=reported, decoder=decoder)
+
+
+def _keys(counts: PersonalisedCounts) -> list[tuple[int, ...]]:
+    """What tells reports apart: the level and the report, in the clear as that level's table has it."""
+    rows = counts.reports
+    if counts.mechanism.level_epsilon is None:
+        rows = np.take_along_axis(rows, counts.levels[:, None], axis=1)
+    return [tuple(row) for row in np.column_stack([counts.levels, rows]).tolist()]
 
 
 def tabled_likelihood(

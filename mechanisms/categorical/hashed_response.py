@@ -1,18 +1,14 @@
 """Randomised response among the values of a hash of the category: what all families of hashes have in common."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..documents.bundle import Nested
 from ..errors import TableError
 from ..integers.numerators import DENOMINATOR
-from .mechanism import shared_members, whole_number
 from .numbered_reports import NumberedReports
 
 
@@ -62,14 +58,6 @@ class HashedResponse(NumberedReports):
     def n_reports(self) -> int:
         """S g."""
         return self.n_hashes * self.n_values
-
-    def members(self) -> dict[str, Any]:
-        return super().members() | {"n_values": self.n_values, "own_value": self.own_value}
-
-    @classmethod
-    def from_members(cls, members: Mapping[str, Any], nested: Nested) -> Self:
-        shared = shared_members(members, ("n_values", "own_value"))
-        return cls(*shared, *(whole_number(name, members[name]) for name in ("n_values", "own_value")))
 
     @property
     def other_value(self) -> int:

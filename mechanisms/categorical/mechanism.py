@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..budget import check_epsilon
 from ..display.summary import Dots, Told
+from ..documents.bundle import Nested
 from ..documents.exact_mechanism import ExactMechanism
 from ..documents.table import as_number, as_object, provenance_from_document, provenance_to_document, require_keys
 from ..errors import InputError, TableError
@@ -22,6 +23,9 @@ from ..table.provenance import Provenance
 
 MOST_NAMED = 5
 """Categories that are told by their names."""
+
+SHARED = ("categories", "epsilon", "provenance")
+"""Fields and members of all kinds."""
 
 NOT_THE_LAW = ("epsilon", "promise", "provenance")
 """What a mechanism says of itself; two that differ in nothing else make the same reports alike."""
@@ -154,7 +158,7 @@ def shared_members(members: Mapping[str, Any], own: tuple[str, ...]) -> tuple[Ca
     own : tuple of str
         The members that this kind has besides.
     """
-    require_keys("the mechanism", members, ("categories", "epsilon", "provenance", *own))
+    require_keys("the mechanism", members, (*SHARED, *own))
     labels = members["categories"]
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
         raise TableError("categories must be a list of texts")
@@ -170,7 +174,22 @@ def whole_number(name: str, value: object) -> int:
 
 
 class PureProtocol(CategoricalMechanism, Supports):
-    """A mechanism whose reports support a set of categories and say nothing more, as `Supports` has it."""
+    """A mechanism whose reports support a set of categories and say nothing more, as `Supports` has it.
+
+    Its own fields are whole numbers, in the document under their names.
+    """
+
+    @classmethod
+    def _own(cls) -> tuple[str, ...]:
+        return tuple(field.name for field in fields(cls) if field.name not in SHARED)
+
+    def members(self) -> dict[str, Any]:
+        return super().members() | {name: getattr(self, name) for name in self._own()}
+
+    @classmethod
+    def from_members(cls, members: Mapping[str, Any], nested: Nested) -> Self:
+        own = cls._own()
+        return cls(*shared_members(members, own), *(whole_number(name, members[name]) for name in own))
 
     @property
     def statistic(self) -> Supports:

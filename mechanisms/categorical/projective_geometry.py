@@ -13,18 +13,17 @@ where there are as many categories as points.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Self, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..budget import check_epsilon
 from ..display.summary import Told
-from ..documents.bundle import Nested
 from ..errors import TableError
 from ..integers.exponential import exponential_below
 from ..integers.finite_field import LARGEST_FIELD, finite_field, prime_power
@@ -35,7 +34,6 @@ from ..sampling.random_words import draw53
 from ..sampling.subsets import uniform_below
 from ..spaces.categories import Categories
 from ..table.provenance import Provenance
-from .mechanism import shared_members, whole_number
 from .numbered_reports import NumberedReports
 from .oracle_choice import total_error
 
@@ -97,14 +95,6 @@ class ProjectiveGeometry(NumberedReports):
                 "own_supported must be a whole number below 2^53 and more than "
                 f"{self.n_supporting}/{self.n_reports} of it, got {own!r:.40}"
             )
-
-    def members(self) -> dict[str, Any]:
-        return super().members() | {"order": self.order, "own_supported": self.own_supported}
-
-    @classmethod
-    def from_members(cls, members: Mapping[str, Any], nested: Nested) -> Self:
-        shared = shared_members(members, ("order", "own_supported"))
-        return cls(*shared, *(whole_number(name, members[name]) for name in ("order", "own_supported")))
 
     def _told(self) -> Told:
         told = super()._told()

@@ -8,13 +8,13 @@ randomised response.  Of all mechanisms it tells most where all categories are a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from math import comb, lgamma, log
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +22,6 @@ from numpy.typing import ArrayLike
 from ..budget import check_epsilon
 from ..cost import require_affordable, sets_cost
 from ..display.summary import Told
-from ..documents.bundle import Nested
 from ..errors import InputError, TableError
 from ..integers.exponential import exponential_below
 from ..integers.numerators import DENOMINATOR
@@ -32,7 +31,6 @@ from ..sampling.subsets import random_choices
 from ..spaces.categories import Categories
 from ..table.provenance import Provenance
 from .bit_vectors import BitVectors
-from .mechanism import shared_members, whole_number
 
 NUMBERS_AT_ONCE = 2**22
 """Numbers that are shuffled at a time, 16 MB."""
@@ -89,14 +87,6 @@ class SubsetSelection(BitVectors):
                 f"own_chosen must be a whole number below 2^53 and more than {many}/{size} of it, got {own!r}"
             )
         require_affordable(f"subset selection of sets of {many} categories", sets_cost(many), "use another method")
-
-    def members(self) -> dict[str, Any]:
-        return super().members() | {"n_chosen": self.n_chosen, "own_chosen": self.own_chosen}
-
-    @classmethod
-    def from_members(cls, members: Mapping[str, Any], nested: Nested) -> Self:
-        shared = shared_members(members, ("n_chosen", "own_chosen"))
-        return cls(*shared, *(whole_number(name, members[name]) for name in ("n_chosen", "own_chosen")))
 
     def _told(self) -> Told:
         told = super()._told()

@@ -1,16 +1,15 @@
 """Unary encodings: one bit for each category, each bit flipped on its own; basic RAPPOR and OUE."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..budget import check_epsilon
-from ..documents.bundle import Nested
 from ..errors import InputError, TableError
 from ..integers.exponential import exponential_below
 from ..integers.numerators import DENOMINATOR
@@ -18,7 +17,6 @@ from ..sampling.law import Words
 from ..spaces.categories import Categories
 from ..table.provenance import Provenance
 from .bit_vectors import BitVectors
-from .mechanism import shared_members, whole_number
 
 BITS_AT_ONCE = 2**24
 """Bits drawn at a time: 32 MB of random numbers."""
@@ -66,14 +64,6 @@ class UnaryEncoding(BitVectors):
                 f"a unary encoding needs whole numbers 0 < other_one < own_one < 2^53, "
                 f"got {self.other_one!r} and {self.own_one!r}"
             )
-
-    def members(self) -> dict[str, Any]:
-        return super().members() | {"own_one": self.own_one, "other_one": self.other_one}
-
-    @classmethod
-    def from_members(cls, members: Mapping[str, Any], nested: Nested) -> Self:
-        shared = shared_members(members, ("own_one", "other_one"))
-        return cls(*shared, *(whole_number(name, members[name]) for name in ("own_one", "other_one")))
 
     @property
     def own_support(self) -> float:

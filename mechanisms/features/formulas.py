@@ -304,6 +304,9 @@ def _set_scaled(made: Quadratic | Score, centres: ArrayLike, scales: ArrayLike) 
     object.__setattr__(made, "centres", _vector("centres", centres))
     object.__setattr__(made, "scales", _vector("scales", scales))
     if made.centres.shape != made.scales.shape or not 1 <= made.centres.size <= MOST_COLUMNS:
-        raise InputError(f"a formula is of 1 to {MOST_COLUMNS} columns, a centre and a scale of each, got others")
+        raise InputError(
+            f"a formula needs a centre and a scale for each of 1 to {MOST_COLUMNS} columns, got "
+            f"{made.centres.size} centres and {made.scales.size} scales"
+        )
     if (made.scales <= 0).any():
         raise InputError("scales of a formula must be positive, got another: a column that is constant tells nothing")

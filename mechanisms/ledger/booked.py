@@ -81,7 +81,7 @@ def booked(mechanism: object) -> BookedMechanism:
     if not isinstance(mechanism, Channel) or mechanism.promise is None:
         raise InputError(
             "a ledger books tables and mechanisms for categories, pairs and attributes, "
-            f"got {type(mechanism).__name__}: of one with levels, book the mechanism of the user's level"
+            f"got {type(mechanism).__name__}: where users have levels, book the mechanism of the level"
         )
     return _proved(mechanism)
 

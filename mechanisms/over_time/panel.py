@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..budget import check_epsilon
 from ..categorical.mechanism import CategoricalMechanism
@@ -18,16 +17,13 @@ from ..display.summary import Dots, Told
 from ..documents.bundle import Nested, require_exact
 from ..documents.table import as_number, require_keys
 from ..errors import InputError, TableError
-from ..exactness.proof import failures_of
 from ..promise import Pure
-from ..sampling.law import Words
 from ..sampling.random_words import random_words
-from ..spaces.space import Space
-from ..statistics import Statistic
 from ..table.table import TabulatedMechanism
 from ..user_name import user_name
+from .of_mechanism import OfMechanism
 from .turns import LARGEST_TOTAL, Word, even_turns, shared_turns, turn_words
-from .way import Way, checked_periods
+from .way import checked_periods
 
 SALT_BYTES = 16
 
@@ -39,7 +35,7 @@ LIFE = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Panel(Way):
+class Panel(OfMechanism):
     """r reports of a user, in r of T periods that a hash of the user's name picks.
 
     Periods do not depend on values. Given the periods, a user sends r reports of the mechanism, so any two histories of
@@ -194,11 +190,8 @@ class Panel(Way):
     @property
     def max_log_ratio(self) -> float | None:
         """The epsilon that the reports of a user in a life, or in a span, really keep."""
-        mine = getattr(self.mechanism, "max_log_ratio", None)
+        mine = super().max_log_ratio
         return None if mine is None else self.reports * mine
-
-    def failures(self) -> tuple[str, ...]:
-        return tuple(f"the mechanism of a report: {failure}" for failure in failures_of(self.mechanism))
 
     def members(self) -> dict[str, Any]:
         return {
@@ -219,32 +212,6 @@ class Panel(Way):
             raise TableError(f"shares must be a list or null, got {type(shares).__name__}")
         made, epsilon = nested(members["mechanism"]), as_number("epsilon", members["epsilon"])
         return cls(made, members["periods"], members["reports"], epsilon, members["salt"], shares, members["span"])
-
-    @property
-    def inputs(self) -> Space:
-        """The values of one period."""
-        return self.mechanism.inputs
-
-    @property
-    def statistic(self) -> Statistic | None:
-        """What a report tells of the value in its period."""
-        return self.mechanism.statistic
-
-    def draw(self, held: Any, words: Words, /) -> Any:
-        """Draw one report for each of N values of users whose turn it is."""
-        return self.mechanism.draw(held, words)
-
-    def checked_reports(self, reports: ArrayLike) -> np.ndarray:
-        return self.mechanism.checked_reports(reports)
-
-    def to_text(self, reports: np.ndarray) -> list[str]:
-        return self.mechanism.to_text(reports)
-
-    def from_text(self, texts: Sequence[str]) -> np.ndarray:
-        return self.mechanism.from_text(texts)
-
-    def nature(self) -> dict[str, object]:
-        return {"kinds": type(self).__name__, "periods": self.periods, **self.mechanism.nature()}
 
 
 def panel_of(

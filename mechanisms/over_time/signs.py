@@ -58,7 +58,7 @@ class Signs:
     def __post_init__(self) -> None:
         told = (self.many, self.least, self.high, self.low)
         if any(type(one) is not int for one in told) or not 1 <= self.least <= self.many <= MOST_SIGNS:
-            raise InputError(f"signs must be 1 to {MOST_SIGNS}, of which 1 to all are to be plus, got {told!r:.80}")
+            raise InputError(f"there must be 1 to {MOST_SIGNS} signs, and 1 to all of them plus, got {told!r:.80}")
         if not 1 <= self.low <= self.high or self.total > LARGEST_TOTAL:
             raise InputError(f"weights of signs must be positive, the first the larger, got {self.high}, {self.low}")
 

@@ -97,12 +97,7 @@ class ExponentialDensity(WithinCell):
         return np.where(tail, near, log_start_density(slope)), np.where(tail, far, log_start_density(-slope))
 
     def draw(
-        self,
-        low: np.ndarray,
-        high: np.ndarray,
-        rows: np.ndarray,
-        columns: np.ndarray,
-        rng: np.random.Generator,
+        self, low: np.ndarray, high: np.ndarray, rows: np.ndarray, columns: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
         tail, width = _tails_and_widths(low, high)
         parts = np.exp2(np.ceil(np.log2(np.maximum(np.abs(self.rate * width).max(axis=0), 1.0))))[columns]

@@ -94,12 +94,7 @@ class GeometricTails(RowFreeLaw):
         return np.broadcast_to(mean, (n, low.size)), np.broadcast_to(variance, (n, low.size))
 
     def draw(
-        self,
-        low: np.ndarray,
-        high: np.ndarray,
-        rows: np.ndarray,
-        columns: np.ndarray,
-        rng: np.random.Generator,
+        self, low: np.ndarray, high: np.ndarray, rows: np.ndarray, columns: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
         side, end = _sides_and_ends(low, high)
         report = end[columns]

@@ -70,12 +70,7 @@ class WithinCell(ABC):
 
     @abstractmethod
     def draw(
-        self,
-        low: np.ndarray,
-        high: np.ndarray,
-        rows: np.ndarray,
-        columns: np.ndarray,
-        rng: np.random.Generator,
+        self, low: np.ndarray, high: np.ndarray, rows: np.ndarray, columns: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
         """Draw one report for each pair of row and output.
 
@@ -164,12 +159,7 @@ class Uniform(RowFreeLaw):
         return np.broadcast_to(mean, (n, low.size)), np.broadcast_to(variance, (n, low.size))
 
     def draw(
-        self,
-        low: np.ndarray,
-        high: np.ndarray,
-        rows: np.ndarray,
-        columns: np.ndarray,
-        rng: np.random.Generator,
+        self, low: np.ndarray, high: np.ndarray, rows: np.ndarray, columns: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
         if np.array_equal(low, high):
             return low[columns]

@@ -55,12 +55,7 @@ class LinearDensity(WithinCell):
             return np.log1p(-tilt), np.log1p(tilt)
 
     def draw(
-        self,
-        low: np.ndarray,
-        high: np.ndarray,
-        rows: np.ndarray,
-        columns: np.ndarray,
-        rng: np.random.Generator,
+        self, low: np.ndarray, high: np.ndarray, rows: np.ndarray, columns: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
         """Mix the uniform law with the larger (or smaller) of two uniforms, whose density is 2v (or 2 - 2v).
 

@@ -12,9 +12,10 @@ import numpy as np
 UNIT = 2.0**-53
 """Relative error of one rounded operation."""
 
-STEP_ERRORS, MORE_ERRORS = 8, 16
+STEP_ERRORS, MORE_ERRORS = 12, 64
 """Rounded operations that an entry takes for each of the entries, and beside them: a step has four (the quotient, the
-odds, their product, the running product), a running sum one; the rest is room."""
+odds, their product, the running product), in the entry and in the total that it is divided by; a running sum has one;
+the rest is room."""
 
 WIDTH = 2e-4
 """Of a block, as a share of the numbers in it: bounds on epsilon move by about half of it."""
@@ -28,7 +29,7 @@ def rounding(entries: int) -> float:
 
     Example
     -------
-    >>> rounding(1000) < 1e-12
+    >>> rounding(1000) < 2e-12
     True
     """
     return (STEP_ERRORS * entries + MORE_ERRORS) * UNIT

@@ -16,10 +16,12 @@ from ..display.display import Shown
 from ..display.summary import Dots, Told
 from ..errors import InputError, TableError
 from ..exactness.proof import failures_of
+from ..over_time.way import Way
 from ..promise import Approximate, Pure
 from ..table.table import TabulatedMechanism
 from .distinguishers import likely_best
-from .rounds import composed
+from .parts import Sent, sent_by
+from .rounds import LEFT, composed
 from .rows import Ratios, numerators_of, ratios_of
 from .upper import Clones
 
@@ -47,10 +49,11 @@ class Shuffled(Shown):
     Parameters
     ----------
     channel : Channel
-        A proved mechanism of pure privacy; or one of other log-ratios, if its law is a table.
+        A proved mechanism of pure privacy; or one of other log-ratios, if its law is a table. Of a way over time all
+        reports of a user are bounded together.
     n : int
-        Honest users whose reports are mixed with each other at a time, from 2 to 10^9: of a panel over T periods
-        n / T.
+        Honest users whose reports are mixed with each other at a time, from 2 to 10^9: of a panel over T periods, with
+        one report each, n / T.
     delta : float
         From 1e-60 to below 1. It should be well below 1 / n.
 
@@ -80,7 +83,7 @@ class Shuffled(Shown):
         object.__setattr__(self, "n", _users(self.n))
         object.__setattr__(self, "delta", _delta(self.delta))
         _require_proved(self.channel)
-        promise = self.channel.promise
+        promise, _ = self.channel.promise, self._sent
         if isinstance(promise, Approximate):
             raise InputError(
                 f"mixing makes little of a promise with a delta, got {promise}: with that probability a report tells "
@@ -88,8 +91,8 @@ class Shuffled(Shown):
             )
         if not isinstance(promise, Pure) and self._ratios is None:
             raise InputError(
-                "the mechanism must have a pure budget of its own, or a table, to be mixed, got "
-                f"{'one for each of its parts' if promise is None else promise}: ask for one part at a time"
+                "mixing needs one pure budget or a table, got "
+                f"{'a budget for each part' if promise is None else promise}: ask for one part at a time"
             )
 
     def _line(self) -> dict[str, Any]:
@@ -101,12 +104,19 @@ class Shuffled(Shown):
         return Told(self._line() | bounds, picture=Dots(list(held), np.array(list(held.values())), "epsilon"))
 
     @cached_property
+    def _sent(self) -> Sent:
+        return sent_by(self.channel)
+
+    @cached_property
     def _ratios(self) -> Ratios | None:
-        return ratios_of(self.channel)
+        return ratios_of(self._sent.each)
 
     @property
     def local_epsilon(self) -> float:
-        """What one report promises beside its sender's name: the budget of two values, whichever they are."""
+        """What a user's report promises beside its sender's name, over time all of them, whichever values they hold."""
+        if isinstance(self.channel, Way):
+            assert self.channel.life_epsilon is not None  # or nothing is mixed
+            return self.channel.life_epsilon
         promise = self.channel.promise
         if isinstance(promise, Pure):
             return promise.epsilon
@@ -135,15 +145,29 @@ class Shuffled(Shown):
 
     def epsilon_at(self, delta: float) -> float:
         """Return an epsilon that mixed reports keep at another delta."""
-        wanted = _delta(delta)
+        return min(self._of_batches(self._sent.times, _delta(delta)), self.local_epsilon)
+
+    def _of_batches(self, batches: int, delta: float) -> float:
+        """An epsilon of so many batches together, in each of which the user has one report."""
+        clones = self._clones(delta if batches == 1 else delta * LEFT / batches)
+
+        def epsilon_at(wanted: float) -> float:
+            found = 0.0
+            for each in clones:
+                if each.exceeds(found, wanted):
+                    found = each.epsilon(wanted)
+            return found
+
+        def delta_at(epsilon: float) -> float:
+            return max((each.at(epsilon) for each in clones), default=0.0)
+
+        return composed(epsilon_at, delta_at, batches, delta)
+
+    def _clones(self, delta: float) -> list[Clones]:
+        """Bounds on all pairs of one report's rows, or the one on all mechanisms of its budget."""
         if self._ratios is None:
-            return self.generic if wanted == self.delta else generic_epsilon(self.local_epsilon, self.n, wanted)
-        found = 0.0
-        for beta, shared in self._ratios.pairs:
-            clones = Clones(self.n, self._ratios.p, beta, shared, wanted) if beta else None
-            if clones is not None and clones.exceeds(found, wanted):
-                found = clones.epsilon(wanted)
-        return min(found, self.local_epsilon)
+            return [_generic_clones(self.local_epsilon, self.n, delta)]
+        return [Clones(self.n, self._ratios.p, *each, delta) for each in self._ratios.pairs if each.beta]
 
     @cached_property
     def lower_bound(self) -> float | None:
@@ -174,19 +198,22 @@ class Shuffled(Shown):
         >>> from optldp.mechanisms.categorical import categorical_grr
         >>> from optldp.mechanisms.shuffling import Shuffled
         >>> round(Shuffled(categorical_grr(["yes", "no"], 1.0), 10_000, 1e-6).over_rounds(100), 3)
-        3.306
+        0.509
         """
         if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 1:
             raise InputError(f"rounds must be a whole number of at least 1, got {rounds!r:.60}")
-        return composed(self.epsilon_at, int(rounds), self.delta)
+        return min(self._of_batches(int(rounds) * self._sent.times, self.delta), int(rounds) * self.local_epsilon)
 
     @property
     def sentence(self) -> str:
         """What may be said to users, with what it takes."""
+        over_time = isinstance(self.channel, Way)
+        mixed = "reports like yours are mixed at a time" if over_time else "reports are mixed"
+        received, other = ("all that he receives", "history") if over_time else ("what he receives", "value")
         return (
-            f"if at least {self.n:,} honest users' reports are mixed by someone who does not side with the collector, "
-            f"what he receives is at most e^{_up(self.central_epsilon)} times likelier than with any other value of "
-            f"yours, but for a probability of {self.delta:g}; if not, e^{_up(self.local_epsilon)} times"
+            f"if at least {self.n:,} honest users' {mixed} by someone who does not side with the collector, {received} "
+            f"is at most e^{_up(self.central_epsilon)} times likelier than with any other {other} of yours, but for a "
+            f"probability of {_up(self.delta)}; if not, e^{_up(self.local_epsilon)} times"
         )
 
     @property
@@ -223,9 +250,12 @@ def generic_epsilon(local_epsilon: float, n: int, delta: float) -> float:
     0.0124
     """
     n, delta = _users(n), _delta(delta)
+    return min(_generic_clones(local_epsilon, n, delta).epsilon(delta), local_epsilon)
+
+
+def _generic_clones(local_epsilon: float, n: int, delta: float) -> Clones:
     p = Fraction(math.exp(local_epsilon) * UP**4)
-    found = Clones(n, p, (p - 1) / (p + 1), Fraction(1), delta).epsilon(delta)
-    return min(found, local_epsilon)
+    return Clones(n, p, (p - 1) / (p + 1), Fraction(1), delta)
 
 
 def _up(value: float) -> str:

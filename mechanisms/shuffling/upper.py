@@ -128,7 +128,11 @@ class Clones:
 
     def exceeds(self, epsilon: float, delta: float) -> bool:
         """Return whether the bound on the divergence at epsilon is above delta."""
-        return self.delta(math.expm1(epsilon) * (1 - ROOM)) > delta
+        return self.at(epsilon) > delta
+
+    def at(self, epsilon: float) -> float:
+        """Return no less than the divergence at epsilon."""
+        return self.delta(math.expm1(epsilon) * (1 - ROOM))
 
     def epsilon(self, delta: float) -> float:
         """Return no less than the least epsilon at which the divergence is within delta."""

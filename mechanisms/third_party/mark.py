@@ -41,5 +41,5 @@ def require_ours(mechanism: Any, what: str) -> None:
     """Raise InputError for a mechanism that was adopted, which `what` is not for."""
     if is_adopted(mechanism):
         raise InputError(
-            f"{what} is for mechanisms that draw here, got one of reports that others drew ({MARK}): design makes one"
+            f"{what} needs a mechanism that can draw, got one for reports that others drew ({MARK}): design makes one"
         )

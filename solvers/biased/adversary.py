@@ -27,6 +27,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..robust.sets import BoxSet
+from ..unbiased.correctors import Direction, Summed
 from .box import analytic_centre, member
 from .error_program import Multipliers
 
@@ -156,7 +157,7 @@ class Adversary:
 
 
 @dataclass(frozen=True, eq=False)
-class AdversaryMove:
+class AdversaryMove(Summed):
     """A direction, part by part as in `Adversary`."""
 
     priors: Array
@@ -172,17 +173,6 @@ class AdversaryMove:
         totals = self.totals[:, None]
         above, below = totals * adversary.high - self.priors, self.priors - totals * adversary.low
         return [self.over, self.under, self.room], [above, below, self.totals[1:]]
-
-    def plus(self, share: float, other: AdversaryMove) -> AdversaryMove:
-        return AdversaryMove(
-            self.priors + share * other.priors,
-            self.totals + share * other.totals,
-            self.over + share * other.over,
-            self.under + share * other.under,
-            self.levels + share * other.levels,
-            self.room + share * other.room,
-            self.bias + share * other.bias,
-        )
 
 
 class AdversarySystem:
@@ -293,18 +283,8 @@ class Known:
 
 
 @dataclass(frozen=True, eq=False)
-class Move:
+class Move(Direction):
     """A direction: what else moves, the adversary's part, changes of values and slacks in the order of `pairs`."""
 
     parts: tuple[Array, ...]
     adversary: AdversaryMove
-    values: list[Array]
-    slacks: list[Array]
-
-    def plus(self, share: float, other: Move) -> Move:
-        return Move(
-            tuple(one + share * two for one, two in zip(self.parts, other.parts, strict=True)),
-            self.adversary.plus(share, other.adversary),
-            [one + share * two for one, two in zip(self.values, other.values, strict=True)],
-            [one + share * two for one, two in zip(self.slacks, other.slacks, strict=True)],
-        )

@@ -33,7 +33,7 @@ from scipy.linalg import cho_factor, cho_solve
 from ..arrays import Array
 from ..certificate import Optimum, check_tolerance, relative_gap
 from ..unbiased.correctors import predictor_corrector, step_lengths
-from ..unbiased.interior_point import STEP_SHARE
+from ..unbiased.interior_point import STEP_SHARE, Interior
 from .adversary import BORDER, Adversary, AdversarySystem, Move
 from .box import widened
 from .least_error import HEADROOM
@@ -44,7 +44,7 @@ MAX_STEPS = 200
 
 
 @dataclass(frozen=True, eq=False)
-class DecoderIterate:
+class DecoderIterate(Interior):
     """Numbers for reports, and an adversary."""
 
     values: Array
@@ -53,10 +53,6 @@ class DecoderIterate:
     @property
     def pairs(self) -> list[tuple[Array, Array]]:
         return self.adversary.pairs
-
-    @property
-    def complementarity(self) -> float:
-        return sum(float(np.vdot(value, slack)) for value, slack in self.pairs)
 
 
 class DecoderSystem:
@@ -97,7 +93,7 @@ class DecoderSystem:
         z = free + self.towards @ y
         adversary = self.system.move(known, -z[n:], z[:n], y)
         change = self.moves @ z + drift
-        return Move((change,), adversary, *adversary.changes(self.it.adversary))
+        return Move(*adversary.changes(self.it.adversary), (change,), adversary)
 
 
 def solve_decoder(program: DecoderBase, *, tolerance: float = 1e-6) -> Optimum[Array]:

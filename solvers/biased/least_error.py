@@ -11,7 +11,6 @@ recomputed from the returned table and multipliers.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -20,8 +19,9 @@ import numpy as np
 
 from ...mechanisms.errors import InputError, SolverError
 from ..arrays import Array
-from ..certificate import Optimum, Progress, check_tolerance, relative_gap
+from ..certificate import BestBound, Optimum, Progress, check_tolerance, relative_gap
 from ..robust.sets import BoxSet
+from ..unbiased.interior_point import finite
 from ..unbiased.optimal_mechanism import CLOSED
 from ..unbiased.pricing import price
 from ..unbiased.primal_dual import FIRST_PRICING, OUTPUTS_PER_KNOT, REFINE_AT
@@ -150,21 +150,19 @@ def solve_error(
     return _Path(program, program.priors, check_tolerance(tolerance), progress).run()
 
 
-class _Path:
+class _Path(BestBound[Multipliers]):
     """The interior-point path with its best bound and its best iterate."""
 
     def __init__(
         self, program: ErrorProgram, box: BoxSet, tolerance: float, progress: Callable[[Progress], None] | None
     ) -> None:
-        self.program, self.box, self.tolerance, self.progress = program, box, tolerance, progress
-        self.started = time.perf_counter()
-        n, some = len(program.knots), box.some_prior
+        some = box.some_prior
+        super().__init__(progress, Multipliers(some, some, some, 0.0, 0.0, np.zeros(len(program.knots))))
+        self.program, self.box, self.tolerance = program, box, tolerance
         self.wider = widened(box)
         self.inner = ErrorProgram(program.knots, program.ratio, self.wider, program.users)
         self.simple = min(_simple(program), key=lambda table: program.error(*table).rmse)
         self.at_most = program.error(*self.simple).rmse
-        self.bound, self.multipliers = 0.0, Multipliers(some, some, some, 0.0, 0.0, np.zeros(n))
-        self.steps = 0
 
     def run(self) -> Optimum[ClippedRows]:
         return self._result(self._close_gap(self._start()))
@@ -190,13 +188,14 @@ class _Path:
                 reached = min(least, self.at_most)
                 near = gap < FIRST_PRICING * users * rmse * rmse
                 loss = it.dual_objective - users * self._improve_bound(it) ** 2 if near else 0.0
-                self._report(it, reached)
+                self.tell(reached, len(it.point.outputs))
                 gaps.append(relative_gap(reached, self.bound))
                 if gaps[-1] <= CLOSED * self.tolerance or (self.bound > 0 and gaps[-1] >= gaps[-1 - STALLED]):
                     break
                 if loss > REFINE_AT * gap:
                     it = self._refine(it, gap, loss)
-                it = self._step(it)
+                self.steps += 1
+                it = finite(error_step(self.inner, it))
         return best
 
     def _refine(self, it: ErrorIterate, gap: float, loss: float) -> ErrorIterate:
@@ -206,25 +205,10 @@ class _Path:
         v, _ = self.inner.moments(point.outputs, point.probabilities)
         return ErrorIterate(point, it.adversary.mended(v))
 
-    def _step(self, it: ErrorIterate) -> ErrorIterate:
-        self.steps += 1
-        after = error_step(self.inner, it)
-        if not np.isfinite(after.complementarity):
-            raise SolverError("the interior point's step is not finite")
-        return after
-
     def _improve_bound(self, it: ErrorIterate) -> float:
         """Return the certified bound of this iterate's multipliers, keeping the best seen."""
         multipliers = it.adversary.multipliers(self.box, it.point.lam)
-        bound = self.program.bound(multipliers)
-        if bound > self.bound:
-            self.bound, self.multipliers = bound, multipliers
-        return bound
-
-    def _report(self, it: ErrorIterate, reached: float) -> None:
-        if self.progress is not None:
-            elapsed = time.perf_counter() - self.started
-            self.progress(Progress(self.steps, reached, self.bound, len(it.point.outputs), elapsed))
+        return self.improve(self.program.bound(multipliers), multipliers)
 
     def _result(self, it: ErrorIterate) -> Optimum[ClippedRows]:
         program, (outputs, P) = self.program, self.simple
@@ -238,8 +222,8 @@ class _Path:
                 close = given is not None and relative_gap(reached, self.bound) <= self.tolerance
                 if close or reached < value:
                     (outputs, P), value, clip = found, reached, given
-        solution, seconds = ClippedRows(outputs, P, clip), time.perf_counter() - self.started
-        return Optimum(solution, value, self.bound, vars(self.multipliers), self.tolerance, self.steps, seconds)
+        solution, proof = ClippedRows(outputs, P, clip), vars(self.multipliers)
+        return Optimum(solution, value, self.bound, proof, self.tolerance, self.steps, self.seconds)
 
 
 def _simple(program: ErrorProgram) -> list[tuple[Array, Array]]:

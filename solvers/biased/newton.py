@@ -19,7 +19,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs  # pyright: ignore[reportAttributeAccessIssue] -- made at import
 
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
@@ -27,18 +26,18 @@ from ..unbiased.correctors import predictor_corrector, step_lengths
 from ..unbiased.dual_centring import centre_slacks
 from ..unbiased.interior_point import (
     BOUNDARY_SHARE,
-    LONG_STEP_SHARE,
-    REGULARISATION,
     SMALLEST_STEP,
-    STEP_SHARE,
+    ColumnSystem,
+    Interior,
     Iterate,
+    primal_length,
 )
 from .adversary import Adversary, AdversarySystem, Move
 from .error_program import ErrorProgram
 
 
 @dataclass(frozen=True, eq=False)
-class ErrorIterate:
+class ErrorIterate(Interior):
     """A strictly interior point: of the mechanism, and of the adversary."""
 
     point: Iterate
@@ -46,39 +45,31 @@ class ErrorIterate:
 
     @property
     def pairs(self) -> list[tuple[Array, Array]]:
-        """The values and slacks whose products tend to zero."""
-        it = self.point
-        return [(it.s, it.zs), (it.u, it.zu), *self.adversary.pairs]
+        return [*self.point.pairs, *self.adversary.pairs]
 
     @property
     def complementarity(self) -> float:
         """The duality gap on these outputs of a feasible point."""
-        return sum(float(np.vdot(value, slack)) for value, slack in self.pairs) + self.adversary.mismatch
+        return super().complementarity + self.adversary.mismatch
 
     @property
     def dual_objective(self) -> float:
         return self.point.dual_objective - self.adversary.penalty
 
 
-class ErrorSystem:
+class ErrorSystem(ColumnSystem):
     """The Newton equations at one iterate, factorised once."""
 
     def __init__(self, program: ErrorProgram, it: ErrorIterate) -> None:
         point, adversary = it.point, it.adversary
         under = program.under(adversary.priors[0])
-        self.it, self.under, self.growth = it, under, program.ratio - 1
-        self.offsets = under.offsets(point.outputs)
+        super().__init__(under, point)
+        self.it, self.under = it, under
         far = point.outputs**2
         centre = float(point.t @ far / point.t.sum())
         self.bend, self.height, self.slope = far - centre, centre - program.knots**2, -2 * program.knots
-        self.inverse = 1 / (point.s / point.zs + point.u / point.zu)
-        self.q = point.s / point.zs * self.inverse
-        self.b = self.q * (point.u / point.zu)
-        self.a = 1 + self.growth * self.q
-        self.curvature = self.growth**2 * self.inverse.sum(0)
         P = point.probabilities
         self.lack_sum = 1 - P.sum(1)
-        self.lack_pair = self.growth * point.t - point.s - point.u
         self.system = AdversarySystem(adversary, *program.moments(point.outputs, P))
         self._factorise()
 
@@ -96,14 +87,7 @@ class ErrorSystem:
         schur[tilt, bend] -= self.slope * system.of_nu
         schur[bend, tilt] -= self.slope * system.of_nu
         schur[bend, bend] += system.of_worst + self.slope**2 * system.of_nu
-        self.scale = 1 / np.sqrt(np.diag(schur))
-        self.schur = schur * self.scale[:, None] * self.scale
-        shift, failed = REGULARISATION, 1
-        while failed:
-            self.factor, failed = dpotrf(self.schur + shift * np.eye(3 * n), lower=1, overwrite_a=1)
-            shift *= 100
-            if failed and not shift < 1:
-                raise SolverError("the interior point's Newton system cannot be factorised")
+        self.factorise(schur)
         self.towards = self._solve(self._rows(np.zeros((n, 5)), system.border_b, np.eye(1, 5).repeat(n, 0)))
 
     def _rows(self, sums: Array, biases: Array, variances: Array) -> Array:
@@ -113,11 +97,9 @@ class ErrorSystem:
         return np.concatenate([sums, biases, variances - slope * biases - height * sums])
 
     def _solve(self, right: Array) -> Array:
-        """Solve the equilibrated system, with one step of refinement."""
+        """Solve the system."""
         scale = self.scale if right.ndim == 1 else self.scale[:, None]
-        right = right * scale
-        v = dpotrs(self.factor, right, lower=1)[0]
-        return (v + dpotrs(self.factor, right - self.schur @ v, lower=1)[0]) * scale
+        return self.solve(right * scale) * scale
 
     def _sums(self, rows: Array) -> Array:
         """What entries (n, m) add to sums, means and bends."""
@@ -152,10 +134,10 @@ class ErrorSystem:
         adversary = self.system.move(known, dw, tilt + self.slope * dw, y)
         values, slacks = adversary.changes(self.it.adversary)
         return Move(
-            (level + self.height * dw, dt),
-            adversary,
             [ds, du, *values],
             [(rs - point.zs * ds) / point.s, (ru - point.zu * du) / point.u, *slacks],
+            (level + self.height * dw, dt),
+            adversary,
         )
 
 
@@ -170,9 +152,8 @@ def error_step(program: ErrorProgram, it: ErrorIterate) -> ErrorIterate:
     system = ErrorSystem(program, it)
     w, even = system.under.barrier_weights[:, None], 1 / (6 * len(system.a))
     move = predictor_corrector(it, system, [w, w, even, even, even], 2 * len(it.point.outputs) + 1)
-    primal, dual = step_lengths(it, move)
-    stretch = LONG_STEP_SHARE if min(primal, dual) > 0.9 else STEP_SHARE
-    return _dual_step(program, _primal_step(it, move, min(1.0, stretch * primal)), move, system)
+    moved = _primal_step(it, move, primal_length(*step_lengths(it, move)))
+    return _dual_step(program, moved, move, system)
 
 
 def _primal_step(it: ErrorIterate, move: Move, length: float) -> ErrorIterate:

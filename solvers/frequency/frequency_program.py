@@ -83,18 +83,7 @@ class FrequencyProgram:
     importance: Array | None = None
 
     def __post_init__(self) -> None:
-        prior = np.array(self.prior, dtype=np.float64)
-        if prior.ndim != 1 or prior.size < 2:
-            raise InputError(f"a prior must be one number for each of at least 2 categories, got shape {prior.shape}")
-        if not (np.all(prior >= 0) and abs(prior.sum() - 1) <= SUM_TOLERANCE):
-            raise InputError(
-                f"a prior must be non-negative and sum to 1, got a sum of {prior.sum():.15g} and a least of "
-                f"{prior.min():g}: divide by the sum"
-            )
-        if not 1 < self.ratio < math.inf:
-            raise InputError(f"the ratio e^epsilon must be finite and above 1, got {self.ratio!r}")
-        prior /= prior.sum()
-        prior.setflags(write=False)
+        prior = checked_prior(self.prior, self.ratio, "categories")
         object.__setattr__(self, "prior", prior)
         if self.importance is not None:
             object.__setattr__(self, "importance", _checked_importance(self.importance, prior.size))
@@ -155,6 +144,23 @@ class FrequencyProgram:
         if self.importance is None:
             return float(np.sum(1 / values))
         return float(np.sum((vectors * (self.importance @ vectors)).sum(0) / values))
+
+
+def checked_prior(prior: ArrayLike, ratio: float, what: str) -> Array:
+    """Return a read-only prior that sums to 1, or raise InputError; the ratio is checked with it."""
+    made = np.array(prior, dtype=np.float64)
+    if made.ndim != 1 or made.size < 2:
+        raise InputError(f"a prior must be one number for each of at least 2 {what}, got shape {made.shape}")
+    if not (np.all(made >= 0) and abs(made.sum() - 1) <= SUM_TOLERANCE):
+        raise InputError(
+            f"a prior must be non-negative and sum to 1, got a sum of {made.sum():.15g} and a least of "
+            f"{made.min():g}: divide by the sum"
+        )
+    if not 1 < ratio < math.inf:
+        raise InputError(f"the ratio e^epsilon must be finite and above 1, got {ratio!r}")
+    made /= made.sum()
+    made.setflags(write=False)
+    return made
 
 
 def _checked_importance(importance: ArrayLike, size: int) -> Array:

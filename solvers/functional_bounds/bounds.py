@@ -11,10 +11,6 @@ import numpy as np
 from ..arrays import Array, Flags, Indices
 from .paths import Followed, Problem, best_weights, follow
 
-RIDGES = 10.0 ** -np.arange(0.0, 15.0)
-"""Ridges that linear estimates are made with, relative to the matrix's largest squared singular value: the last is
-none, as far as doubles can show."""
-
 
 class Nearest(NamedTuple):
     r"""Weights with the least \|B w - c\|^2.
@@ -150,48 +146,3 @@ class Ball:
         rho = float(np.sqrt(self.nearest.least + reach**2))
         a = (functionals[matter] - low[matter, None]) / size[matter, None]
         return matter, size, follow(self.nearest.problem, a, self.nearest.active, 0.0, radius=rho)
-
-    @cached_property
-    def _spectrum(self) -> tuple[Array, Array]:
-        """Squared singular values of B without what is the same for all weights, and its left singular vectors."""
-        apart = self.matrix - self.matrix.mean(axis=1)[:, None]
-        left, roots, _ = np.linalg.svd(apart, full_matrices=False)
-        return roots**2, left
-
-    def foreseen(self, functionals: Array, reach: float) -> tuple[Array, Flags]:
-        r"""Return bounds by estimates that were chosen without c, and whether their bias is no more than their noise.
-
-        For an h that does not depend on c, whose noise is standard normal, the bound above with `reach` in the place
-        of rho holds with the normal's probability, whatever w is; `largest` chooses h by c, and so holds less often
-        where an a . w is near the least or most that it can be.  This h is the ridge estimate, of several, that makes
-        the interval of both signs of a shortest,
-
-            2 reach \|h\| + max_k (a - B^T h)_k - min_k (a - B^T h)_k,
-
-        which is long where weights that reports cannot tell apart differ in a . w. Without a ridge it is the unbiased
-        estimate of least variance, if there is an unbiased one.
-
-        Returns
-        -------
-        bounds : (F,) ndarray
-        told : (F,) ndarray of bool
-
-        Source: Donoho (1994), "Statistical estimation and optimal recovery", for affine intervals of fixed length.
-
-        Example
-        -------
-        >>> bounds, told = Ball(np.diag([50.0, 50.0]), np.array([25.0, 25.0])).foreseen(np.eye(2), 1.96)
-        >>> bounds.round(3), told
-        (array([0.528, 0.528]), array([ True,  True]))
-        """
-        if not len(self.matrix):
-            return functionals.max(axis=1), np.ptp(functionals, axis=1) == 0
-        squares, left = self._spectrum
-        along = (functionals - functionals.mean(axis=1, keepdims=True)) @ self.matrix.T @ left
-        h = (along[:, None, :] / (squares + max(squares[0], np.finfo(float).tiny) * RIDGES[:, None])) @ left.T
-        noise = reach * np.sqrt((h**2).sum(axis=2))
-        rest = functionals[:, None, :] - h @ self.matrix
-        bias, row = np.ptp(rest, axis=2), np.arange(len(functionals))
-        best = (2 * noise + bias).argmin(axis=1)
-        bounds = h[row, best] @ self.centre + noise[row, best] + rest[row, best].max(axis=1)
-        return np.clip(bounds, functionals.min(axis=1), functionals.max(axis=1)), (bias <= 2 * noise)[row, best]

@@ -31,7 +31,7 @@ from scipy.special import entr
 
 from ...mechanisms.errors import InputError
 from ..arrays import Array
-from ..frequency.frequency_program import ROUNDING, SUM_TOLERANCE
+from ..frequency.frequency_program import ROUNDING, checked_prior
 
 SMALL_EXCESS = 1e-2
 """Of K - 1: below it K - 1 - ln K, the difference of nearly equal numbers, is summed as a series. Its square plays that
@@ -69,19 +69,7 @@ class InformationProgram:
     ratio: float
 
     def __post_init__(self) -> None:
-        prior = np.array(self.prior, dtype=np.float64)
-        if prior.ndim != 1 or prior.size < 2:
-            raise InputError(f"a prior must be one number for each of at least 2 knots, got shape {prior.shape}")
-        if not (np.all(prior >= 0) and abs(prior.sum() - 1) <= SUM_TOLERANCE):
-            raise InputError(
-                f"a prior must be non-negative and sum to 1, got a sum of {prior.sum():.15g} and a least of "
-                f"{prior.min():g}: divide by the sum"
-            )
-        if not 1 < self.ratio < math.inf:
-            raise InputError(f"the ratio e^epsilon must be finite and above 1, got {self.ratio!r}")
-        prior /= prior.sum()
-        prior.setflags(write=False)
-        object.__setattr__(self, "prior", prior)
+        object.__setattr__(self, "prior", checked_prior(self.prior, self.ratio, "knots"))
 
     @property
     def size(self) -> int:

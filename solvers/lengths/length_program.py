@@ -13,7 +13,6 @@ Source: Armstrong and Kolesar (2018), "Optimal inference in a class of regressio
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
 from ..arrays import Array
-from ..frequency.frequency_program import ROUNDING, SUM_TOLERANCE
+from ..frequency.frequency_program import ROUNDING, checked_prior
 from .departures import Departures
 
 RADIUS = 1.959963984540054
@@ -71,15 +70,11 @@ class LengthProgram:
     worst: bool = False
 
     def __post_init__(self) -> None:
-        prior, numbers = np.array(self.prior, dtype=np.float64), np.array(self.numbers, dtype=np.float64)
-        if prior.ndim != 1 or not (np.all(prior >= 0) and abs(prior.sum() - 1) <= SUM_TOLERANCE):
-            raise InputError(f"a prior must be numbers from 0 up that sum to 1, got a sum of {prior.sum():.15g}")
+        prior, numbers = checked_prior(self.prior, self.ratio, "values"), np.array(self.numbers, dtype=np.float64)
         if numbers.ndim != 2 or numbers.shape[1] != prior.size or not np.ptp(numbers, axis=1).all():
             raise InputError(f"numbers must tell {prior.size} values apart, a row each, got shape {numbers.shape}")
-        if not 1 < self.ratio < math.inf:
-            raise InputError(f"the ratio e^epsilon must be finite and above 1, got {self.ratio!r}")
         low, span = numbers.min(1, keepdims=True), np.ptp(numbers, axis=1)[:, None]
-        object.__setattr__(self, "prior", prior / prior.sum())
+        object.__setattr__(self, "prior", prior)
         object.__setattr__(self, "numbers", (numbers - low) / span)
         object.__setattr__(self, "weights", np.array(self.weights, dtype=np.float64))
 

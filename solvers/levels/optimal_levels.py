@@ -6,7 +6,6 @@ Measured on one core: 10 levels, 33 knots and 81 outputs in 1 to 4 s to a gap of
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -16,7 +15,7 @@ from scipy.linalg import LinAlgError
 
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
-from ..certificate import Optimum, Progress, check_tolerance, relative_gap
+from ..certificate import BestBound, Optimum, Progress, check_tolerance, relative_gap
 from .interior_point import LevelsIterate, newton_step, residual, restored, start
 from .levels_program import LevelsProgram
 
@@ -78,30 +77,26 @@ def solve_levels(
     >>> [round(each.value, 1) for each in made]  # the more a report may tell of the level, the less noise
     [16.0, 12.8, 10.0]
     """
-    started = time.perf_counter()
     check_tolerance(tolerance)
     one_table = program.between == 1.0
-    path = _Path(_strictest_alone(program) if one_table else program, tolerance, progress, started)
+    path = _Path(_strictest_alone(program) if one_table else program, tolerance, progress)
     it = path.run()
-    P, (lam, nu), multipliers = restored(path.program, it), path.prices, path.multipliers
+    P, ((lam, nu), multipliers) = restored(path.program, it), path.multipliers
     if one_table:
         P = np.repeat(P, len(program.ratios), axis=0)
         lam, nu, multipliers = _spread(program, lam, nu, multipliers)
     value, bound = program.objective(P), max(0.0, program.bound(lam, nu, multipliers))
-    proof, seconds = {"lam": lam, "nu": nu, "of_ratios": multipliers}, time.perf_counter() - started
-    return Optimum(P, value, bound, proof, tolerance, path.steps, seconds)
+    proof = {"lam": lam, "nu": nu, "of_ratios": multipliers}
+    return Optimum(P, value, bound, proof, tolerance, path.steps, path.seconds)
 
 
-class _Path:
+class _Path(BestBound[tuple[Array, Array]]):
     """The interior-point path with its best bound."""
 
-    def __init__(
-        self, program: LevelsProgram, tolerance: float, progress: Callable[[Progress], None] | None, started: float
-    ) -> None:
-        self.program, self.tolerance, self.progress, self.started = program, tolerance, progress, started
+    def __init__(self, program: LevelsProgram, tolerance: float, progress: Callable[[Progress], None] | None) -> None:
         t, n, _ = program.costs.shape
-        self.bound, self.prices, self.multipliers = 0.0, np.zeros((2, t, n)), np.zeros((4, *program.costs.shape))
-        self.steps = 0
+        super().__init__(progress, (np.zeros((2, t, n)), np.zeros((4, *program.costs.shape))))
+        self.program, self.tolerance = program, tolerance
 
     def run(self) -> LevelsIterate:
         """Return the cheapest iterate that meets the equations, once its gap is closed or rounding stops the method."""
@@ -111,8 +106,9 @@ class _Path:
                 it, length = newton_step(self.program, it)
                 self.steps += 1
                 objective = self.program.objective(it.tables)
-                self._improve_bound(it)
-                self._report(objective)
+                bound = self.program.bound(it.prices[0], it.prices[1], it.multipliers)
+                self.improve(bound, (it.prices, it.multipliers))
+                self.tell(objective, len(self.program.outputs))
                 if self._lacking(it) <= MET and objective < cheapest:
                     best, cheapest = it, objective
                     if relative_gap(cheapest, self.bound) <= CLOSED * self.tolerance:
@@ -126,16 +122,6 @@ class _Path:
     def _lacking(self, it: LevelsIterate) -> float:
         sums, means = abs(residual(self.program, it.tables))
         return max(sums.max(), means.max() / abs(self.program.offsets).max())
-
-    def _improve_bound(self, it: LevelsIterate) -> None:
-        bound = self.program.bound(it.prices[0], it.prices[1], it.multipliers)
-        if bound > self.bound:
-            self.bound, self.prices, self.multipliers = bound, it.prices, it.multipliers
-
-    def _report(self, objective: float) -> None:
-        if self.progress is not None:
-            elapsed = time.perf_counter() - self.started
-            self.progress(Progress(self.steps, objective, self.bound, len(self.program.outputs), elapsed))
 
 
 def _strictest_alone(program: LevelsProgram) -> LevelsProgram:

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from ..arrays import Array
-from ..unbiased.interior_point import Iterate
+from ..unbiased.correctors import Direction
+from ..unbiased.interior_point import Interior, Iterate
 
 
 @dataclass(frozen=True, eq=False)
-class RobustIterate:
+class RobustIterate(Interior):
     """A strictly interior point.
 
     Attributes
@@ -36,18 +35,11 @@ class RobustIterate:
 
     @property
     def pairs(self) -> list[tuple[Array, Array]]:
-        """The values and slacks whose products tend to zero."""
-        it = self.point
-        return [(it.s, it.zs), (it.u, it.zu), (self.eta, self.slack)]
-
-    @property
-    def complementarity(self) -> float:
-        """The duality gap on these outputs of a feasible point."""
-        return sum(float(np.vdot(value, slack)) for value, slack in self.pairs)
+        return [*self.point.pairs, (self.eta, self.slack)]
 
 
 @dataclass(frozen=True, eq=False)
-class RobustMove:
+class RobustMove(Direction):
     """A direction: multipliers, floors, coordinates and tau; changes of values and slacks in the order of `pairs`."""
 
     dlam: Array
@@ -55,16 +47,3 @@ class RobustMove:
     dt: Array
     dx: Array
     dtau: float
-    values: list[Array]
-    slacks: list[Array]
-
-    def plus(self, share: float, other: RobustMove) -> RobustMove:
-        return RobustMove(
-            self.dlam + share * other.dlam,
-            self.dnu + share * other.dnu,
-            self.dt + share * other.dt,
-            self.dx + share * other.dx,
-            self.dtau + share * other.dtau,
-            [one + share * two for one, two in zip(self.values, other.values, strict=True)],
-            [one + share * two for one, two in zip(self.slacks, other.slacks, strict=True)],
-        )

@@ -18,15 +18,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from ...mechanisms.errors import InputError
 from ..arrays import Array
 from ..unbiased.pricing import certified_bound
-from ..unbiased.unbiased_program import UnbiasedProgram
-
-ROUNDING = 4 * float(np.finfo(np.float64).eps)
-"""Relative rounding of the sum of n weights, per weight; what the bound gives up to be safe from it."""
+from ..unbiased.unbiased_program import UnbiasedProgram, variances
+from .robust_program import ROUNDING
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +73,7 @@ class MinimaxProgram:
 
     def variances(self, outputs: Array, probabilities: Array) -> Array:
         """Return V_i, (n,), of an unbiased mechanism."""
-        return ((outputs - self.knots[:, None]) ** 2 * probabilities).sum(1)
+        return variances(self.knots, outputs, probabilities)
 
     def objective(self, variances: Array) -> float:
         """Return (1 - w) sum_i p_i V_i + w max V."""

@@ -29,7 +29,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs  # pyright: ignore[reportAttributeAccessIssue] -- made at import
 
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
@@ -37,10 +36,9 @@ from ..unbiased.correctors import predictor_corrector, step_lengths
 from ..unbiased.dual_centring import centre_slacks
 from ..unbiased.interior_point import (
     BOUNDARY_SHARE,
-    LONG_STEP_SHARE,
-    REGULARISATION,
     SMALLEST_STEP,
-    STEP_SHARE,
+    ColumnSystem,
+    primal_length,
     residuals,
 )
 from .iterate import RobustIterate, RobustMove
@@ -54,27 +52,21 @@ RESIDUAL_SHARE = 0.01
 """A move is refined when what it leaves of a sum, a mean or an equation of the weights costs this share of the gap."""
 
 
-class RobustSystem:
+class RobustSystem(ColumnSystem):
     """The Newton equations at one iterate, factorised once."""
 
     def __init__(self, program: RobustProgram, polytope: PriorPolytope, it: RobustIterate) -> None:
         point, under = it.point, program.under(polytope.prior(it.x))
-        self.it, self.polytope, self.under, self.growth = it, polytope, under, program.ratio - 1
-        self.offsets = under.offsets(point.outputs)
+        super().__init__(under, point)
+        self.it, self.polytope, self.under = it, polytope, under
         far = point.outputs**2
         self.centre = centre = float(point.t @ far / point.t.sum())
         # Around the knot v^2 = bend + height + slope v.
         self.bend, self.height, self.slope = far - centre, centre - program.knots**2, -2 * program.knots
-        self.inverse = 1 / (point.s / point.zs + point.u / point.zu)
-        self.q = point.s / point.zs * self.inverse
-        self.b = self.q * (point.u / point.zu)
-        self.a = 1 + self.growth * self.q
-        self.curvature = self.growth**2 * self.inverse.sum(0)
         lack_sum, lack_mean = residuals(under, point)
         lack = program.variances(point.outputs, point.probabilities) + self.height * lack_sum + self.slope * lack_mean
         lack = it.tau * polytope.border + it.eta @ polytope.rows - lack @ polytope.spread
         self.lack = np.concatenate([lack_sum, lack_mean, lack])
-        self.lack_pair = self.growth * point.t - point.s - point.u
         self._factorise()
 
     def _factorise(self) -> None:
@@ -96,21 +88,9 @@ class RobustSystem:
         schur[lower, lower] += ratio[: len(free)]
         weighted = polytope.rows[len(free) :] * np.sqrt(ratio[len(free) :])[:, None]
         schur[2 * n :, 2 * n :] += weighted.T @ weighted
-        self.scale = 1 / np.sqrt(np.diag(schur))
-        self.schur = schur * self.scale[:, None] * self.scale
-        shift, failed = REGULARISATION, 1
-        while failed:
-            self.factor, failed = dpotrf(self.schur + shift * np.eye(len(schur)), lower=1, overwrite_a=1)
-            shift *= 100
-            if failed and not shift < 1:
-                raise SolverError("the interior point's Newton system cannot be factorised")
+        self.factorise(schur)
         self.border = np.concatenate([np.zeros(2 * n), self.polytope.border]) * self.scale
-        self.towards_border = self._solve(self.border)
-
-    def _solve(self, right: Array) -> Array:
-        """Solve the equilibrated Schur system, with one step of refinement."""
-        v = dpotrs(self.factor, right, lower=1)[0]
-        return v + dpotrs(self.factor, right - self.schur @ v, lower=1)[0]
+        self.towards_border = self.solve(self.border)
 
     def _sums(self, rows: Array) -> Array:
         return np.concatenate([rows.sum(1), (rows * self.offsets).sum(1), (rows @ self.bend) @ self.polytope.spread])
@@ -160,7 +140,7 @@ class RobustSystem:
         want[2 * n :] += (rr / it.slack) @ polytope.rows
         column = self.growth * h.sum(0)
         known = known + self.a * (column / self.curvature)
-        found = self._solve((want - self._sums(known)) * self.scale)
+        found = self.solve((want - self._sums(known)) * self.scale)
         dtau = -float(self.border @ found) / float(self.border @ self.towards_border)
         z = (found + dtau * self.towards_border) * self.scale
         level, tilt, dx = z[:n], z[n : 2 * n], -z[2 * n :]
@@ -173,7 +153,7 @@ class RobustSystem:
         dslack = -(polytope.rows @ dx)
         values = [ds, du, (rr - it.eta * dslack) / it.slack]
         slacks = [(rs - point.zs * ds) / point.s, (ru - point.zu * du) / point.u, dslack]
-        return RobustMove(level + self.height * dq, tilt + self.slope * dq, dt, dx, dtau, values, slacks)
+        return RobustMove(values, slacks, level + self.height * dq, tilt + self.slope * dq, dt, dx, dtau)
 
 
 def robust_step(program: RobustProgram, polytope: PriorPolytope, it: RobustIterate) -> RobustIterate:
@@ -188,9 +168,8 @@ def robust_step(program: RobustProgram, polytope: PriorPolytope, it: RobustItera
     w = system.under.barrier_weights[:, None]
     weights = [w, w, np.full(len(it.eta), 1 / len(it.eta))]
     move = system.refined(predictor_corrector(it, system, weights, 2 * len(it.point.outputs) + 1))
-    primal, dual = step_lengths(it, move)
-    stretch = LONG_STEP_SHARE if min(primal, dual) > 0.9 else STEP_SHARE
-    return _dual_step(program, _primal_step(it, move, min(1.0, stretch * primal)), move, system)
+    moved = _primal_step(it, move, primal_length(*step_lengths(it, move)))
+    return _dual_step(program, moved, move, system)
 
 
 def _primal_step(it: RobustIterate, move: RobustMove, length: float) -> RobustIterate:

@@ -24,7 +24,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..unbiased.pricing import certified_bound
-from ..unbiased.unbiased_program import UnbiasedProgram
+from ..unbiased.unbiased_program import UnbiasedProgram, variances
 from .sets import PriorSet
 
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
@@ -73,7 +73,7 @@ class RobustProgram:
 
     def variances(self, outputs: Array, probabilities: Array) -> Array:
         """Return V_i, (n,), of an unbiased mechanism."""
-        return ((outputs - self.knots[:, None]) ** 2 * probabilities).sum(1)
+        return variances(self.knots, outputs, probabilities)
 
     def objective(self, variances: Array) -> float:
         """Return h(V), rounded up."""

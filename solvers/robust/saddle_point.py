@@ -11,7 +11,6 @@ The prior starts at the analytic centre of its set, where multipliers that meet 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -20,7 +19,8 @@ import numpy as np
 
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
-from ..certificate import Optimum, Progress, check_tolerance, relative_gap
+from ..certificate import BestBound, Optimum, Progress, check_tolerance, relative_gap
+from ..unbiased.interior_point import finite
 from ..unbiased.optimal_mechanism import CLOSED
 from ..unbiased.pricing import price
 from ..unbiased.primal_dual import FIRST_PRICING, OUTPUTS_PER_KNOT, REFINE_AT
@@ -95,21 +95,18 @@ def solve_robust(
     return _Path(program, check_tolerance(tolerance), progress).run()
 
 
-class _Path:
+class _Path(BestBound[dict[str, Array]]):
     """The interior-point path with its best bound."""
 
     def __init__(self, program: RobustProgram, tolerance: float, progress: Callable[[Progress], None] | None) -> None:
-        self.program, self.tolerance, self.progress = program, tolerance, progress
-        self.started = time.perf_counter()
-        n = len(program.knots)
+        # Without multipliers of the rows any prior certifies that no variance is negative.
+        none = np.zeros(len(program.knots))
+        super().__init__(progress, {"worst": program.priors.some_prior, "lam": none, "nu": none})
+        self.program, self.tolerance = program, tolerance
         self.polytope = program.priors.polytope()
         # Two outputs are all but optimal at small budgets, where rounding keeps the path from coming as close.
         self.fallback = two_outputs(program.under(program.priors.some_prior))
         self.at_most = program.objective(program.variances(*self.fallback))
-        # Without multipliers of the rows any prior certifies that no variance is negative.
-        none = np.zeros(n)
-        self.bound, self.multipliers = 0.0, {"worst": program.priors.some_prior, "lam": none, "nu": none}
-        self.steps = 0
 
     def run(self) -> Optimum[Rows]:
         return self._result(self._close_gap(self._start()))
@@ -132,17 +129,16 @@ class _Path:
                 objective = self.program.objective(self.program.variances(it.point.outputs, it.point.probabilities))
                 if objective < cheapest:
                     best, cheapest = it, objective
-                if gap < FIRST_PRICING * objective:
-                    loss = it.point.dual_objective - self._improve_bound(it)
-                    reached = min(objective, self.at_most)
-                    self._report(it, reached)
-                    if relative_gap(reached, self.bound) <= CLOSED * self.tolerance:
-                        break
-                    if loss > REFINE_AT * gap:
-                        it = self._refine(it, gap, loss)
-                else:
-                    self._report(it, min(objective, self.at_most))
-                it = self._step(it)
+                near = gap < FIRST_PRICING * objective
+                loss = it.point.dual_objective - self._improve_bound(it) if near else 0.0
+                reached = min(objective, self.at_most)
+                self.tell(reached, len(it.point.outputs))
+                if near and relative_gap(reached, self.bound) <= CLOSED * self.tolerance:
+                    break
+                if loss > REFINE_AT * gap:
+                    it = self._refine(it, gap, loss)
+                self.steps += 1
+                it = finite(robust_step(self.program, self.polytope, it))
         return best
 
     def _refine(self, it: RobustIterate, gap: float, loss: float) -> RobustIterate:
@@ -153,25 +149,10 @@ class _Path:
         eta, tau = _mended(self.polytope, self.program.variances(point.outputs, point.probabilities), it.eta, it.tau)
         return replace(it, point=point, eta=eta, tau=tau)
 
-    def _step(self, it: RobustIterate) -> RobustIterate:
-        self.steps += 1
-        after = robust_step(self.program, self.polytope, it)
-        if not np.isfinite(after.complementarity):
-            raise SolverError("the interior point's step is not finite")
-        return after
-
     def _improve_bound(self, it: RobustIterate) -> float:
         """Return the certified bound of this iterate's multipliers, keeping the best seen."""
         multipliers = {"worst": self.polytope.prior(it.x), "lam": it.point.lam, "nu": it.point.nu}
-        bound = self.program.bound(**multipliers)
-        if bound > self.bound:
-            self.bound, self.multipliers = bound, multipliers
-        return bound
-
-    def _report(self, it: RobustIterate, objective: float) -> None:
-        if self.progress is not None:
-            elapsed = time.perf_counter() - self.started
-            self.progress(Progress(self.steps, objective, self.bound, len(it.point.outputs), elapsed))
+        return self.improve(self.program.bound(**multipliers), multipliers)
 
     def _result(self, it: RobustIterate) -> Optimum[Rows]:
         best, value = self.fallback, self.at_most
@@ -180,8 +161,7 @@ class _Path:
             reached = self.program.objective(self.program.variances(*found))
             if reached < value:
                 best, value = found, reached
-        seconds = time.perf_counter() - self.started
-        return Optimum(Rows(*best), value, self.bound, self.multipliers, self.tolerance, self.steps, seconds)
+        return Optimum(Rows(*best), value, self.bound, self.multipliers, self.tolerance, self.steps, self.seconds)
 
 
 def _starting_multipliers(polytope: PriorPolytope, x: Array, variances: Array) -> tuple[Array, float]:

@@ -8,34 +8,41 @@ Source: Mehrotra (1992), Gondzio (1996), Colombo and Gondzio (2008).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, Self, TypeVar
+from dataclasses import dataclass, fields
+from typing import Any, Protocol, Self, TypeVar, cast
 
 import numpy as np
 
 from ..arrays import Array
-from .interior_point import CORRECTORS
+from .interior_point import CORRECTORS, LONGER, NEARLY_FREE, WON, Interior, pulled_back
 
 
-class Interior(Protocol):
-    """A point with positive values and slacks."""
+class Summed:
+    """A dataclass of numbers, arrays, and tuples, lists and such dataclasses of these, added part by part."""
 
-    @property
-    def pairs(self) -> list[tuple[Array, Array]]: ...
-
-    @property
-    def complementarity(self) -> float: ...
+    def plus(self, share: float, other: Self) -> Self:
+        """Return this and so large a share of the other."""
+        return type(self)(*(_plus(one, share, two) for one, two in zip(_parts(self), _parts(other), strict=True)))
 
 
-class Direction(Protocol):
+@dataclass(frozen=True, eq=False)
+class Direction(Summed):
     """Where to move: changes of values and slacks in the order of `pairs`, and whatever else moves."""
 
-    @property
-    def values(self) -> list[Array]: ...
+    values: list[Array]
+    slacks: list[Array]
 
-    @property
-    def slacks(self) -> list[Array]: ...
 
-    def plus(self, share: float, other: Self) -> Self: ...
+def _parts(move: Summed) -> list[Any]:
+    return [getattr(move, field.name) for field in fields(cast(Any, move))]
+
+
+def _plus(one: Any, share: float, two: Any) -> Any:
+    if isinstance(one, Summed):
+        return one.plus(share, two)
+    if isinstance(one, list | tuple):
+        return type(one)(_plus(each, share, other) for each, other in zip(one, two, strict=True))
+    return one + share * two
 
 
 Move = TypeVar("Move", bound=Direction)
@@ -81,12 +88,12 @@ def predictor_corrector(it: Interior, system: System[Move], weights: Sequence[Ar
     move = _best_blend(it, move, system.direction(second, newton=False), (1.0, max(primal * dual, 0.1)))
     primal, dual = step_lengths(it, move)
     for _ in range(CORRECTORS):
-        if min(primal, dual) > 0.9:
+        if min(primal, dual) > NEARLY_FREE:
             break
-        pulled = _centrality(it, move, min(1.0, primal + 0.3), min(1.0, dual + 0.3), targets)
+        pulled = _centrality(it, move, min(1.0, primal + LONGER), min(1.0, dual + LONGER), targets)
         better = _best_blend(it, move, system.direction(pulled, newton=False), (1.0, 0.4))
         lengths = step_lengths(it, better)
-        if sum(lengths) <= primal + dual + 0.05:
+        if sum(lengths) <= primal + dual + WON:
             break
         (primal, dual), move = lengths, better
     return move
@@ -104,5 +111,5 @@ def _centrality(
     out = []
     for (value, slack), dv, dz, target in zip(it.pairs, move.values, move.slacks, targets, strict=True):
         product = (value + primal * dv) * (slack + dual * dz)
-        out.append(np.maximum(np.clip(product, 0.1 * target, 10 * target) - product, -10 * target))
+        out.append(pulled_back(product, target))
     return out

@@ -29,7 +29,9 @@ corrector after Colombo and Gondzio (2008); structure and dual centring derived 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs  # pyright: ignore[reportAttributeAccessIssue] -- made at import
@@ -47,6 +49,15 @@ STEP_SHARE = 0.95
 
 LONG_STEP_SHARE = 0.995
 
+NEARLY_FREE = 0.9
+"""Both steps as long as that leave a corrector nothing to win."""
+
+LONGER, WON = 0.3, 0.05
+"""A centrality corrector aims at steps longer by the first, and is kept if both together win more than the second."""
+
+CENTRAL = 0.1, 10
+"""Products between these multiples of their target are left alone by a centrality corrector."""
+
 BOUNDARY_SHARE = 0.02
 """A dual step may shrink no F(y) below this share of its value."""
 
@@ -57,8 +68,32 @@ REGULARISATION = 1e-15
 """First diagonal shift of the equilibrated Schur matrix; a hundred times more after each failed factorisation."""
 
 
+class Interior(ABC):
+    """A point with positive values and slacks."""
+
+    @property
+    @abstractmethod
+    def pairs(self) -> list[tuple[Array, Array]]:
+        """The values and slacks whose products tend to zero."""
+
+    @property
+    def complementarity(self) -> float:
+        """The sum of the products: the duality gap on the outputs of a feasible point."""
+        return sum(float(np.vdot(value, slack)) for value, slack in self.pairs)
+
+
+Point = TypeVar("Point", bound=Interior)
+
+
+def finite(after: Point) -> Point:
+    """Return a point that a step leads to; SolverError where rounding has made it none."""
+    if not np.isfinite(after.complementarity):
+        raise SolverError("the interior point's step is not finite")
+    return after
+
+
 @dataclass(frozen=True, eq=False)
-class Iterate:
+class Iterate(Interior):
     """A strictly interior point.
 
     Attributes
@@ -86,9 +121,8 @@ class Iterate:
         return self.t + self.s
 
     @property
-    def complementarity(self) -> float:
-        """sum s z_s + u z_u: the duality gap on these outputs of a feasible point."""
-        return float(np.vdot(self.s, self.zs) + np.vdot(self.u, self.zu))
+    def pairs(self) -> list[tuple[Array, Array]]:
+        return [(self.s, self.zs), (self.u, self.zu)]
 
     @property
     def dual_objective(self) -> float:
@@ -101,20 +135,43 @@ def residuals(program: UnbiasedProgram, it: Iterate) -> tuple[Array, Array]:
     return 1 - P.sum(1), -(program.offsets(it.outputs) * P).sum(1)
 
 
-class NewtonSystem:
+class ColumnSystem:
+    """What Newton equations have of the columns of a mechanism, and their equilibrated Schur matrix once factorised."""
+
+    def __init__(self, program: UnbiasedProgram, point: Iterate) -> None:
+        self.growth = program.ratio - 1
+        self.offsets = program.offsets(point.outputs)
+        self.inverse = 1 / (point.s / point.zs + point.u / point.zu)
+        self.q = point.s / point.zs * self.inverse
+        self.b = self.q * (point.u / point.zu)
+        self.a = 1 + self.growth * self.q
+        self.curvature = self.growth**2 * self.inverse.sum(0)
+        self.lack_pair = self.growth * point.t - point.s - point.u
+
+    def factorise(self, schur: Array) -> None:
+        """Equilibrate the matrix and factorise it, shifted as little as that takes; SolverError where nothing helps."""
+        self.scale = 1 / np.sqrt(np.diag(schur))
+        self.schur = schur * self.scale[:, None] * self.scale
+        shift, failed = REGULARISATION, 1
+        while failed:
+            self.factor, failed = dpotrf(self.schur + shift * np.eye(len(schur)), lower=1, overwrite_a=1)
+            shift *= 100
+            if failed and not shift < 1:
+                raise SolverError("the interior point's Newton system cannot be factorised")
+
+    def solve(self, right: Array) -> Array:
+        """Solve the equilibrated Schur system, with one step of refinement."""
+        v = dpotrs(self.factor, right, lower=1)[0]
+        return v + dpotrs(self.factor, right - self.schur @ v, lower=1)[0]
+
+
+class NewtonSystem(ColumnSystem):
     """The Newton equations at one iterate, factorised once."""
 
     def __init__(self, program: UnbiasedProgram, it: Iterate) -> None:
+        super().__init__(program, it)
         self.it = it
-        self.growth = program.ratio - 1
-        self.offsets = program.offsets(it.outputs)
-        self.inverse = 1 / (it.s / it.zs + it.u / it.zu)
-        self.q = it.s / it.zs * self.inverse
-        self.b = self.q * (it.u / it.zu)
-        self.a = 1 + self.growth * self.q
-        self.curvature = self.growth**2 * self.inverse.sum(0)
         self.lack_sum, self.lack_mean = residuals(program, it)
-        self.lack_pair = self.growth * it.t - it.s - it.u
         self._factorise()
 
     def _factorise(self) -> None:
@@ -128,19 +185,7 @@ class NewtonSystem:
         schur[i, n + i] += weighted.sum(1)
         schur[n + i, i] += weighted.sum(1)
         schur[n + i, n + i] += (weighted * self.offsets).sum(1)
-        self.scale = 1 / np.sqrt(np.diag(schur))
-        self.schur = schur * self.scale[:, None] * self.scale
-        shift, failed = REGULARISATION, 1
-        while failed:
-            self.factor, failed = dpotrf(self.schur + shift * np.eye(2 * n), lower=1, overwrite_a=1)
-            shift *= 100
-            if failed and not shift < 1:
-                raise SolverError("the interior point's Newton system cannot be factorised")
-
-    def _solve(self, right: Array) -> Array:
-        """Solve the equilibrated Schur system, with one step of refinement."""
-        v = dpotrs(self.factor, right, lower=1)[0]
-        return v + dpotrs(self.factor, right - self.schur @ v, lower=1)[0]
+        self.factorise(schur)
 
     def direction(self, rs: Array, ru: Array, *, newton: bool) -> list[Array]:
         """Return (dlam, dnu, dt, ds, du, dzs, dzu) for complementarity targets z_s ds + s dz_s = rs, and ru alike.
@@ -161,7 +206,7 @@ class NewtonSystem:
         column = self.growth * h.sum(0)
         known = known + self.a * (column / self.curvature)
         want = (want - np.concatenate([known.sum(1), (known * self.offsets).sum(1)])) * self.scale
-        v = self._solve(want) * self.scale
+        v = self.solve(want) * self.scale
         dlam, dnu = v[:n], v[n:]
         dg = -(dlam[:, None] + dnu[:, None] * self.offsets)
         dt = (column - (self.a * dg).sum(0)) / self.curvature
@@ -221,18 +266,28 @@ def newton_step(program: UnbiasedProgram, it: Iterate) -> Iterate:
     share, (primal, dual), rates = _best_blend(rates, _rates(it, extra), shares)
     move = _blend(move, extra, share)
     for _ in range(CORRECTORS):
-        if min(primal, dual) > 0.9:
+        if min(primal, dual) > NEARLY_FREE:
             break
-        rs, ru = _centrality(it, move, min(1.0, primal + 0.3), min(1.0, dual + 0.3), target)
+        rs, ru = _centrality(it, move, min(1.0, primal + LONGER), min(1.0, dual + LONGER), target)
         extra = system.direction(rs, ru, newton=False)
         share, lengths, better = _best_blend(rates, _rates(it, extra), (1.0, 0.4))
-        if sum(lengths) <= primal + dual + 0.05:
+        if sum(lengths) <= primal + dual + WON:
             break
         (primal, dual), rates, move = lengths, better, _blend(move, extra, share)
-    stretch = LONG_STEP_SHARE if min(primal, dual) > 0.9 else STEP_SHARE
-    primal = min(1.0, stretch * primal)
+    primal = primal_length(primal, dual)
     moved = replace(it, t=it.t + primal * move[2], s=it.s + primal * move[3], u=it.u + primal * move[4])
     return dual_step(program, moved, move[0], move[1], system.offsets)
+
+
+def primal_length(primal: float, dual: float) -> float:
+    """Return how far a primal step goes, of the lengths that keep everything non-negative."""
+    return min(1.0, (LONG_STEP_SHARE if min(primal, dual) > NEARLY_FREE else STEP_SHARE) * primal)
+
+
+def pulled_back(product: Array, target: Array | float) -> Array:
+    """Return by how much a product shall change to be central, downwards at most by ten targets."""
+    least, most = CENTRAL
+    return np.maximum(np.clip(product, least * target, most * target) - product, -most * target)
 
 
 def _centrality(it: Iterate, move: list[Array], primal: float, dual: float, target: Array) -> tuple[Array, Array]:
@@ -240,7 +295,7 @@ def _centrality(it: Iterate, move: list[Array], primal: float, dual: float, targ
     out = []
     for value, slack, dv, dz in ((it.s, it.zs, move[3], move[5]), (it.u, it.zu, move[4], move[6])):
         product = (value + primal * dv) * (slack + dual * dz)
-        out.append(np.maximum(np.clip(product, 0.1 * target, 10 * target) - product, -10 * target))
+        out.append(pulled_back(product, target))
     return out[0], out[1]
 
 
@@ -251,7 +306,7 @@ def dual_step(program: UnbiasedProgram, it: Iterate, dlam: Array, dnu: Array, of
     floor = BOUNDARY_SHARE * program.column_values(g)
     length = 1.0
     while not np.all(program.column_values(g + length * dg) > floor):
-        length *= 0.8
+        length *= 0.8  # F is concave along the step, with n kinks at every output: how far is found by trying
         if length < SMALLEST_STEP:
             raise SolverError("the interior point's dual step vanished")
     zs, zu, _ = centre_slacks(g + length * dg, program.ratio, program.barrier_weights)

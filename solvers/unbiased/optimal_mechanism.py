@@ -177,12 +177,12 @@ class _Run:
         self.steps = before + path.steps
         if few is None:
             self._mechanism(it.outputs, it.t)
-            self._multipliers(path.lam, path.nu)
+            self._multipliers(*path.multipliers)
         else:
             with suppress(SolverError):
                 outputs, P = sparse_mechanism(program, it.outputs, it.t)
                 self._mechanism(outputs, P.min(0))
-            state = State(path.lam, path.nu, mu=0.0, share=0.0)
+            state = State(*path.multipliers, mu=0.0, share=0.0)
             if few.at(state).proper:  # every row has a window that can be put between knots
                 between = refined(few, state, fine)
                 self._multipliers(between.lam, between.nu)

@@ -13,8 +13,9 @@ from contextlib import suppress
 import numpy as np
 
 from ...mechanisms.errors import SolverError
-from ..certificate import relative_gap
-from .interior_point import Iterate, newton_step
+from ..arrays import Array
+from ..certificate import BestBound, relative_gap
+from .interior_point import Iterate, finite, newton_step
 from .pricing import certified_bound, price
 from .refinement import refine_outputs
 from .starting_point import starting_outputs, starting_point
@@ -33,7 +34,7 @@ MAX_STEPS = 400
 """Newton steps allowed; three times what the hardest measured design takes."""
 
 
-class PrimalDualPath:
+class PrimalDualPath(BestBound[tuple[Array, Array]]):
     """The interior-point path with its best bound.
 
     Parameters
@@ -48,10 +49,9 @@ class PrimalDualPath:
     def __init__(
         self, program: UnbiasedProgram, tolerance: float, report: Callable[[int, float, float, int], None]
     ) -> None:
-        self.program, self.tolerance, self.report = program, tolerance, report
         # No multipliers at all certify that no variance is negative.
-        self.bound, self.lam, self.nu = 0.0, np.zeros(len(program.knots)), np.zeros(len(program.knots))
-        self.steps = 0
+        super().__init__(None, (np.zeros(len(program.knots)), np.zeros(len(program.knots))))
+        self.program, self.tolerance, self.report = program, tolerance, report
 
     def run(self) -> Iterate:
         """Return the cheapest iterate of a path that ends with a closed gap, by rounding or after MAX_STEPS."""
@@ -71,19 +71,10 @@ class PrimalDualPath:
                     break
                 if loss > REFINE_AT * gap:
                     it = refine_outputs(self.program, it, price(self.program, it.lam, it.nu), gap, loss)
-                it = self._step(it)
+                self.steps += 1
+                it = finite(newton_step(self.program, it))
         return best
-
-    def _step(self, it: Iterate) -> Iterate:
-        self.steps += 1
-        after = newton_step(self.program, it)
-        if not np.isfinite(after.complementarity):
-            raise SolverError("the interior point's step is not finite")
-        return after
 
     def _improve_bound(self, it: Iterate) -> float:
         """Return the certified bound of this iterate's multipliers, keeping the best seen."""
-        bound = certified_bound(self.program, it.lam, it.nu)
-        if bound > self.bound:
-            self.bound, self.lam, self.nu = bound, it.lam, it.nu
-        return bound
+        return self.improve(certified_bound(self.program, it.lam, it.nu), (it.lam, it.nu))

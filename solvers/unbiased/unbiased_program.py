@@ -128,4 +128,9 @@ class UnbiasedProgram:
 
     def objective(self, outputs: Array, probabilities: Array) -> float:
         """Return sum_i p_i sum_y (y - x_i)^2 P[i, y]."""
-        return float(self.weights @ (self.offsets(outputs) ** 2 * probabilities).sum(1))
+        return float(self.weights @ variances(self.knots, outputs, probabilities))
+
+
+def variances(knots: Array, outputs: Array, probabilities: Array) -> Array:
+    """Return V_i = sum_y (y - x_i)^2 P[i, y], (n,): of unbiased rows their variances, of others squared errors."""
+    return ((outputs - knots[:, None]) ** 2 * probabilities).sum(1)

@@ -79,7 +79,7 @@ def test_the_check_measures_what_is_kept_and_ends_well(monkeypatch, capsys):
     assert capsys.readouterr().out.startswith(f"slower by 2.00: {what}")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_one_part_is_measured_kept_and_shown(tmp_path, monkeypatch, capsys):
     docs = tmp_path / "docs"
     docs.mkdir()

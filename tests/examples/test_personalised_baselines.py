@@ -151,7 +151,7 @@ def test_levels_in_the_clear_are_split_into_their_own_counts():
         np.testing.assert_array_equal(group.counts, alone.counts)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("epsilons", [(0.5, 1.5), (8.0, 9.0)])
 def test_combining_levels_is_least_in_variance_and_says_it(epsilons):
     """Its weights are the inverse variances of categories nobody has, and its scatter that of a Monte Carlo."""

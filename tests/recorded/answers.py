@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from optldp.designer.command_line import app
 from typer.testing import CliRunner
@@ -51,8 +52,8 @@ BY_CHANCE = ("seconds", "version")
 """What differs between runs and releases."""
 
 
-def answers(folder: Path) -> dict[str, Any]:
-    """Run every command in a folder of its own, and return what each answers: JSON, or that it is refused."""
+def answers(folder: Path, share: int = 1) -> dict[str, Any]:
+    """Run every command in a folder, or one of so many, and return what each answers: JSON, or that it is refused."""
     back = Path.cwd()
     os.chdir(folder)
     try:
@@ -62,7 +63,8 @@ def answers(folder: Path) -> dict[str, Any]:
             report = Path(words[-1])
             found[f"reports {report.stem}"] = hashlib.sha256(report.read_bytes()).hexdigest()
         others(folder)
-        return found | {name: _run((*words, "--json")) for name, words in commands().items()}
+        chosen = {name: words for name, words in commands().items() if crc32(name.encode()) % share == 0}
+        return found | {name: _run((*words, "--json")) for name, words in chosen.items()}
     finally:
         os.chdir(back)
 

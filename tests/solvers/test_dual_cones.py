@@ -42,7 +42,7 @@ def test_what_comes_out_lies_in_the_dual_cone(vector, held):
         assert made @ point >= -1e-12 * (np.abs(made) @ np.abs(point))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(arrays(np.float64, SIZE, elements=WIDE))
 def test_what_lies_in_it_stays(vector):
     none = np.zeros(SIZE, dtype=bool)

@@ -53,7 +53,7 @@ def test_every_solver_finds_scipys_optimum(seed, solver, crossover):
     np.testing.assert_allclose(got.row_duals[equal], expected.eqlin.marginals, atol=1e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_nothing_is_printed_by_the_first_model_of_a_process():
     """On the descriptor itself, past whatever Python writes to: 1.16 prints a banner as its first object is made."""
     made = "from scipy.sparse import csc_array\nimport numpy as np, math\n"

@@ -1,6 +1,6 @@
 """Drawing: from a value and random words of 64 bits to an output and its report.
 
-docs/table-format.md, "Drawing a report", has the steps. Nothing here reads files, and no message holds a value.
+docs/exact-table-format.md, "Drawing a report", has the steps. Nothing here reads files, and no message holds a value.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ SHORT_LINE = 512
 """Bytes of a report that is a number or two, with room to spare."""
 
 
-class Subject(ABC):
-    """A sampler with a finite list of inputs to try, numbered from 0.
+class Inputs(ABC):
+    """A finite list of inputs to try, numbered from 0, and what is claimed of any two.
 
     Attributes
     ----------
@@ -29,10 +29,6 @@ class Subject(ABC):
 
     weights: np.ndarray
     claims: np.ndarray
-
-    @abstractmethod
-    def draw(self, inputs: np.ndarray) -> Columns:
-        """Return the reports of these inputs (N,), in this order, as columns."""
 
     @abstractmethod
     def words(self, number: int) -> object:
@@ -51,17 +47,16 @@ class Subject(ABC):
         return []
 
 
-class Kind(ABC):
-    """What inputs and reports are, for one kind of mechanism: the same for every sampler of it.
+class Subject(Inputs):
+    """A sampler with a finite list of inputs to try, numbered from 0."""
 
-    Attributes
-    ----------
-    weights, claims : ndarray
-        As a `Subject` has them.
-    """
+    @abstractmethod
+    def draw(self, inputs: np.ndarray) -> Columns:
+        """Return the reports of these inputs (N,), in this order, as columns."""
 
-    weights: np.ndarray
-    claims: np.ndarray
+
+class Kind(Inputs):
+    """What inputs and reports are, for one kind of mechanism: the same for every sampler of it."""
 
     @abstractmethod
     def at(self, mechanism: Any, epsilon: float) -> Kind:
@@ -90,22 +85,6 @@ class Kind(ABC):
     @abstractmethod
     def published(self, texts: Sequence[str]) -> list[str | None]:
         """Return the one spelling of the report that each text is read as (docs/report-format.md); None for none."""
-
-    @abstractmethod
-    def words(self, number: int) -> object:
-        """As `Subject.words`."""
-
-    @abstractmethod
-    def likely_pairs(self, samples: int) -> list[tuple[int, int]]:
-        """As `Subject.likely_pairs`."""
-
-    def tables(self) -> Mapping[str, TabulatedMechanism]:
-        """As `Subject.tables`."""
-        return {}
-
-    def pair_families(self, first: int, second: int) -> Sequence[Family]:
-        """As `Subject.pair_families`."""
-        return []
 
     @abstractmethod
     def foreign(self, columns: Columns, mechanism: Any = None) -> np.ndarray:

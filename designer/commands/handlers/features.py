@@ -322,7 +322,7 @@ def groups_held(
     assert options.group is not None  # or it was refused
     if len(box) != 1 or options.group in box:
         named = ", ".join(box) or "none"
-        raise InputError(f"means are of one column beside --group, got {named}: name one, as --column y=0:80")
+        raise InputError(f"--group needs exactly one column to average, got {named}: name one, as --column y=0:80")
     if data is None:
         raise InputError("means of groups need a survey, whose values of --group are the groups: name one")
     ((column, ends),) = box.items()

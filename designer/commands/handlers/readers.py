@@ -59,7 +59,7 @@ def category_reader(mechanism: CategoricalMechanism, asked: EstimateOptions, lay
     """Return what reads reports of categories, whose column is laid out so, as categories."""
     loss, outputs = asked.read_by
     if outputs is not None:
-        raise InputError("outputs of --of reports are for numbers, got categories: leave it out")
+        raise InputError("--of reports takes outputs for numbers alone, got categories: leave the outputs out")
     costs = known_or_read(loss or OF_LABELS[0], dict.fromkeys(OF_LABELS), "a loss of categories")
     if asked.prior_file is None:
         raise InputError(NEEDS_PRIOR)
@@ -78,7 +78,7 @@ def place_reader(mechanism: CategoricalMechanism, asked: EstimateOptions, layout
     """Return what reads reports of places (n, 2) as places of the mechanism, by the losses of places."""
     loss, outputs = asked.read_by
     if outputs is not None:
-        raise InputError("outputs of --of reports are for numbers, got places: leave it out")
+        raise InputError("--of reports takes outputs for numbers alone, got places: leave the outputs out")
     of_places = dict.fromkeys(name for name in LOSSES if name != CIRCULAR)
     if loss is None:
         raise InputError(f"--of reports of places needs a loss, got none: write --of reports:{next(iter(of_places))}")

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from ...priors.trust import MeasuredTrust
 
 KNOTS = 41
-"""As many as the evidence for the default trust rests on (docs/theory/error.md), whatever the design's: finer ones give
-sets of a hundredth of the values no other shares."""
+"""As many as the evidence for the default trust rests on (docs/theory/error-measured.md), whatever the design's: finer
+ones give sets of a hundredth of the values no other shares."""
 
 
 def measured_trust(

@@ -126,16 +126,16 @@ def _say(sent: _Sent, way: Any, period: int) -> None:
     each = made_of(way).epsilon
     whole = "all" if way.span is None else f"any {way.span} periods in a row"
     if way.remembers == "draws":
-        say(f"note: a value that is drawn for spends epsilon {each:g} of {way.epsilon:g}, and none sent again")
+        say(f"note: each new value spends epsilon {each:g} of {way.epsilon:g}; sending a report again spends nothing")
     elif way.remembers == "signs":
         say(f"note: {sent.new:,} new reports; all of a user's together spend epsilon {way.epsilon:g}, however many")
     else:
         said = f"{sent.new:,} new reports spend epsilon {each:g} of {way.epsilon:g} in {whole}"
-        say(f"note: {said}, and {again:,} sent before nothing; the others report in other periods")
+        say(f"note: {said}; {again:,} reports are sent again and spend nothing; other users report in other periods")
     if sent.late:
         say(
-            f"note: {sent.late:,} users whose turn was in period {period} came after a later one was asked for: "
-            "nothing is drawn for them"
+            f"note: {sent.late:,} users had their turn in period {period}, but a later period was drawn first: "
+            "they send nothing"
         )
     if sent.withheld:
         say(

@@ -134,7 +134,7 @@ class Workload(Objective):
             case Outputs(law):
                 return workload_cost(problem.solved.weights, law, self._queries(problem))
             case Supports():
-                raise InputError("a workload is judged by laws of outputs, got reports that are too many to list")
+                raise InputError("a workload needs a mechanism whose reports can be listed, got one with too many")
             case statistic:
                 raise unread(statistic)
 

@@ -54,7 +54,7 @@ def test_counts_of_their_reports_tell_the_same_and_nothing_draws_by_their_law(op
     assert "is the word of who drew them" in verified["unknown"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_labels_that_are_numbers_are_read_as_what_was_said(optldp):
     """Index 1 is the second category, label 1 the first."""
     Path("labels.csv").write_text("value\n1\n0\n")

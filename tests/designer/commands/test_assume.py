@@ -23,7 +23,7 @@ def prior(here):
     Path("p.csv").write_text("value,weight\n0,4\n1,3\n2,2\n3,1\n4,1\n")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_design_assumes_what_its_objective_may_be_told(optldp):
     optldp(*DESIGN, "--objective", "error", "--assume", "trust=2", "--out", "a.json")
     optldp(*DESIGN, "--objective", "error:2", "--out", "b.json")

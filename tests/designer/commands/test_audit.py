@@ -103,7 +103,7 @@ def test_a_seed_repeats_the_audit(optldp, table):
     assert optldp(*arguments).stdout == optldp(*arguments).stdout
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_bundle_is_audited(optldp, here):
     save_bundle(basic_rappor(["cook", "\x1b[31mnurse"], 1.0), "jobs.json")
     done = optldp("audit", "jobs.json", "--samples", "5e4", "--confidence", 0.999999)

@@ -71,7 +71,7 @@ class TestReport:
         run(*words[2:])
         assert Path("report.html").read_text("utf-8") == first
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_prior_file_will_do(self, run):
         done = run("--prior", "prior.csv", "--epsilon", "1", "--knots", 5, "--method", "duchi", "--json")
         rows = json.loads(done.stdout)["rows"]

@@ -26,7 +26,7 @@ def hours(tmp_path):
     return path
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("loss", ["circular", "squared"])
 def test_a_circle_from_design_to_its_mean(optldp, hours, tmp_path, loss):
     """Designed as the program on the circle says, proved twice, perturbed; people about midnight have it as mean."""
@@ -97,7 +97,7 @@ def test_means_are_refused_on_a_circle(objective):
         design(Prior.even(HOURS).with_period(24), 1.0, objective=objective)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("asked", ["reports", "reports:squared"])
 def test_single_reports_are_read_the_shorter_way_round(optldp, hours, tmp_path, asked):
     """As they were designed for: by the way round, not by the distance on the line, whichever loss is named."""

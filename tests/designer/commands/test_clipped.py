@@ -39,7 +39,7 @@ def test_the_estimate_says_what_its_values_are_counted_into_and_what_share_lay_o
     assert told["counted_into"] == [{"table": "", "low": 0.0, "high": 80.0, "units": "", "share_outside": OUTSIDE}]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("more", [(), ("--public", "--omit-prior")])
 def test_what_is_not_public_is_not_told_of_by_the_table(optldp, more):
     text, told = collected(optldp, "--clip", *more)
@@ -49,14 +49,14 @@ def test_what_is_not_public_is_not_told_of_by_the_table(optldp, more):
         assert "share_outside" not in file.read()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_without_clip_nothing_is_said_of_it(optldp):
     text, told = collected(optldp, "--public", ends=("--range", 0, 120))
     assert text.startswith("mean of the values\n")
     assert "counted_into" not in told
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_of_attributes_each_has_its_own_range(optldp):
     ends = ("--attribute", "hours=0:80", "--attribute", "age=0:70")
     text, told = collected(optldp, "--clip", "--public", of=None, ends=ends)  # pyright: ignore[reportArgumentType] -- of these there is one

@@ -52,7 +52,7 @@ class TestNumbers:
         found = estimated(optldp, "mech.json", "--counts", "counts.csv", "--of", "quantiles")
         assert found["quantiles"] == estimated(optldp, "mech.json", "r.csv", "--of", "quantiles")["quantiles"]
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_several_services_are_matched_by_code(self, optldp):
         optldp(*INDEX, "--key", "name", "--out", "a.parquet")
         optldp("perturb", "mech.json", *INCOME, "--key", "name", "--out", "b.csv")

@@ -84,7 +84,7 @@ class TestClip:
         assert done.exit_code == 0, done.output
         assert f"{self.OUTSIDE} of 300 values of income" in " ".join(done.stderr.split())
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_design_is_that_of_the_clipped_values(self, optldp):
         write_column("clipped.csv", "income", PEOPLE.clip(0, 60))
         words = ("--column", "income", "--range", 0, 60, "--epsilon", 1, "--knots", 5)
@@ -98,7 +98,7 @@ class TestClip:
         line = refusal("design", "people.csv", "--column", "income", "--epsilon", 1, "--clip")
         assert "give --range LO HI" in line
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_of_pairs_and_of_levels_are_counted_when_perturbed(self, optldp):
         Path("held.csv").write_text("key,value,level\na,5,1\nb,99,2\na,,1\n,,2\nb,7,1\n")
         made = optldp("design", "held.csv", "--column", "key", "--categorical", "--value-column", "value",
@@ -135,6 +135,8 @@ def test_how_many_people_an_assumption_must_exempt_is_told(optldp, refusal):
     told = json.loads(optldp(*words, "--assume", "trust=1.2", "--prior", "last.csv", "--json").stdout)
     assert told["exempt_needed"] == {"trust=1.2": pytest.approx(0.1)}
     assert "note: for monotone=0 of these values, 12% of people had" in optldp(*words, "--assume", "monotone=0").stderr
+    Path("wide.csv").write_text("value,weight\n0,1\n3,1\n9,1\n")  # of values beyond those of the column
+    assert "between 'wide.csv' and these" in optldp(*words, "--assume", "trust=2", "--prior", "wide.csv").stderr
     assert "--assume trust needs the prior that it is near" in refusal(*words, "--assume", "trust=2")
     assert "--prior is for --assume" in refusal(*words, "--prior", "last.csv")
     assert "--assume is of one column" in refusal(*words[:2], "--assume", "monotone=0")

@@ -112,7 +112,7 @@ class TestDesign:
         assert done.exit_code == 0
         assert load_table("new.json").knots.tolist() == [-1, 0, 1]
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_missing_values_are_left_out_when_asked(self, optldp):
         Path("gaps.csv").write_text("x\n1\n\nNA\n4\n2\n")
         Path("full.csv").write_text("x\n1\n4\n2\n")
@@ -121,7 +121,7 @@ class TestDesign:
         full = json.loads(optldp("design", "full.csv", *arguments).stdout)
         assert gaps["expected_variance"] == full["expected_variance"]
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_parquet_is_read_like_csv(self, optldp):
         write_column("people.parquet", "income", PEOPLE)
         arguments = ["--column", "income", "--epsilon", 1, "--knots", 5, "--json"]
@@ -164,7 +164,7 @@ class TestPriorFile:
         optldp("design", "--prior", "prior.csv", "--epsilon", 1, "--knots", 4, "--out", "new.json")
         np.testing.assert_allclose(load_table("new.json").knots, [-1, -1 / 3, 1 / 3, 1])
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_too_many_values_are_rounded_to_101_knots(self, optldp):
         values = np.linspace(0, 1, 500)
         Path("long.csv").write_text("value,weight\n" + "".join(f"{float(v)!r},1\n" for v in values))
@@ -207,7 +207,7 @@ class TestCompare:
         assert rows[1].split()[-2] == "1.0000"
         assert len({len(line) for line in (header, *rows)}) == 1
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_the_first_objective_decides_and_every_one_has_its_table(self, optldp):
         arguments = ["compare", "--prior", "prior.csv", "--epsilon", 1, "--method", "optimal", "--method", "duchi"]
         chosen = ["--objective", "minimax", "--objective", "trade-off:0.5"]

@@ -40,7 +40,7 @@ class TestDesign:
         assert said["rmse_heavier"] == pytest.approx(made.evidence.rmse_heavier)
         assert promised_error(table).rmse == pytest.approx(said["rmse"], rel=1e-12)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_its_first_line_says_that_it_is_biased_and_how_to_get_another(self, optldp):
         done = optldp(*SKEWED, "--trust", 2, "--out", "m.json")
         first = done.stdout.splitlines()[0]

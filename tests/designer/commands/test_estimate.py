@@ -135,7 +135,7 @@ class TestEveryMethod:
 
 
 class TestReduction:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_its_settings_are_the_librarys(self, optldp):
         """Threshold, least number of components and pruning reach the estimator."""
         options = ("--threshold", 0.1, "--least-components", 2, "--prune")
@@ -164,7 +164,7 @@ class TestDefaults:
         assert {name: found[name] for name in expected} == pytest.approx(expected)
         assert found["method"] == "affine"
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize("method", ["ua", "uwa"])
     def test_raw_reports_of_several_services_are_averaged_where_asked(self, optldp, method):
         """Matched by user; UA is an average over users of averages of their unbiased numbers."""
@@ -258,7 +258,7 @@ class TestOptions:
         assert [q["quantile"] for q in found["quantiles"]] == [0.9, 0.1]
         assert found["quantiles"][0]["value"] > found["quantiles"][1]["value"]
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_range_has_a_probability(self, optldp):
         """With its interval, in JSON and in words."""
         arguments = ["estimate", *ONE, "--method", "em", "--of", "distribution", "--between", 2, 5]
@@ -297,7 +297,7 @@ class TestOptions:
         assert "--above 0 asks for what is above" in optldp(*arguments, 1e-6, 10).stderr
         assert "--above" not in optldp(*arguments, 0, 10).stderr + optldp(*arguments, 0.5, 10).stderr
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_the_papers_stop_is_plain_em(self, optldp):
         """Stopped by the change of the log-likelihood, and said so."""
         found = json.loads(
@@ -305,7 +305,7 @@ class TestOptions:
         )
         assert (found["stop"], found["solver"]) == ("loglik-change", "em")
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_repeated_users_are_refused_or_their_first_report_kept(self, optldp, refusal):
         """The count is in the message."""
         users, reports = REPORTS["sw"]
@@ -353,7 +353,7 @@ class TestText:
         assert "low         unknown" in shown
         assert "bias  " in shown
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_the_smooth_fit_says_what_it_averages(self, optldp):
         """Newton's decrement, orders, and what the certificate is of."""
         found = json.loads(optldp("estimate", *ONE, "--of", "distribution", "--json").stdout)
@@ -366,7 +366,7 @@ class TestText:
         assert done.exit_code == 2
         assert "method penalised is gone: smooth" in " ".join(done.stderr.split())
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_quantiles_are_a_table(self, optldp):
         """Levels down, value and interval across."""
         shown = optldp("estimate", *ONE, "--of", "quantiles", "--method", "em").stdout.splitlines()
@@ -397,7 +397,7 @@ class TestText:
 
 
 class TestFiles:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize("suffix", ["csv", "parquet"])
     def test_the_distribution_is_written(self, optldp, suffix):
         """Column by column what JSON has."""
@@ -504,7 +504,7 @@ class TestBadInput:
         says = refusal("estimate", *ONE, "sr.json", "none.csv", "--key", "user", *of)
         assert "none.csv" in says
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_services_without_common_users_are_refused_unless_allowed(self, optldp, refusal):
         """The cure is named."""
         users, reports = REPORTS["sr"]

@@ -66,7 +66,7 @@ def test_what_reports_count_as_is_written_and_drawn(optldp):
     assert "What reports of 300 users count as" in Path("as.svg").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_table_for_the_error_needs_no_words_and_warns_of_other_users(optldp):
     optldp(
         *("design", "--prior", "last.csv", "--public", "--knots", 11, "--epsilon", 1),
@@ -123,7 +123,7 @@ def test_other_kinds_of_reports_refuse_a_prior(refusal, optldp):
     assert "--method must be one of" in refusal("estimate", "jobs.json", "r.csv", "--method", "bias-aware")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_several_services_have_one_mean(optldp):
     """Half of the users report to a second service as well."""
     rows = Path("people.csv").read_text().splitlines()
@@ -138,7 +138,7 @@ def test_several_services_have_one_mean(optldp):
     assert found["rmse"] < found["rmse_before"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_attributes_have_one_each(optldp, refusal):
     tables = [make_exact(piecewise(KNOTS, 1.0)).mechanism] * 2
     made = AttributeSampling(["pay", "rent"], tables, 1, 1.0)

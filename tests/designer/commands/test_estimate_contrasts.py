@@ -38,7 +38,7 @@ def told(done) -> dict:
     return json.loads(done.stdout)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_change_is_told_with_and_without_matching(optldp, reports):
     asked = ("estimate", "pay.json", "now.csv", "--versus", "pay.json", "then.csv")
     apart, both = told(optldp(*asked, "--json")), told(optldp(*asked, "--key", "user", "--json"))
@@ -110,7 +110,7 @@ def test_shares_above_a_value_by_group_have_honest_intervals_and_their_bounds(op
     assert len(Path("s.csv").read_text().splitlines()) == 3
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_changes_of_frequencies_are_rows_that_hold_at_once_if_asked(optldp, reports):
     asked = ("estimate", "jobs.json", "jobs-now.csv", "--versus", "jobs.json", "jobs-then.csv", "--key", "user")
     each, at_once = told(optldp(*asked, "--json")), told(optldp(*asked, "--simultaneous", "--out", "d.csv", "--json"))
@@ -120,7 +120,7 @@ def test_changes_of_frequencies_are_rows_that_hold_at_once_if_asked(optldp, repo
     assert "of 30 frequencies differ with 95% confidence, each by itself" in optldp(*asked, "--top", 3).stdout
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_each_group_has_a_row(optldp, reports):
     asked = ("estimate", "pay.json", "now.csv", "--by", "region")
     found = told(optldp(*asked, "--weights", "weight", "--out", "r.csv", "--json"))
@@ -147,7 +147,7 @@ def test_a_group_of_few_is_said(optldp, reports):
     assert (rows[-1]["std_error"], rows[-1]["too_few"]) == (None, True)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_weights_are_counted_and_said(optldp, reports):
     found = told(optldp("estimate", "pay.json", "now.csv", "--weights", "weight", "--json"))
     assert found.keys() >= WORDS

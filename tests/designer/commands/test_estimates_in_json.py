@@ -119,7 +119,7 @@ def test_every_kind_is_about_these_very_users_where_that_is_asked_or_says_that_i
     assert optldp(*asked).stdout.count("users") == 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("kind", "group"), [("numbers", "job"), ("categories", "region")])
 def test_contrasts_are_about_these_very_users_where_that_is_asked(optldp, people, kind, group):
     save(KINDS[kind], Path("made.json"))
@@ -163,7 +163,7 @@ def test_there_is_a_case_of_every_kind():
         assert any(issubclass(one, kind.of) for one in made)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_estimates_of_both_phases_and_of_one_alone(optldp, people):
     command = ("two-phase", people, "--column", "pay", "--range", 0, 60, "--epsilon", 2, "--knots", 5, "--seed", 1)
     require_words(json.loads(optldp(*command, "--share", 0.5, "--json").stdout), at_least=4)

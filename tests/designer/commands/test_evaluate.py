@@ -67,7 +67,7 @@ def test_categories_are_judged_by_the_error_of_their_frequencies(optldp, refusal
     assert "'z'" in refusal(*words)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_how_many_people_of_new_values_an_assumption_must_exempt_is_told(optldp, refusal):
     Path("last.csv").write_text("value,weight\n0,1\n1,1\n2,1\n3,1\n")
     optldp("design", "--prior", "last.csv", "--public", "--knots", 4, "--epsilon", 1, "--out", "m.json")

@@ -142,7 +142,7 @@ def test_what_is_no_table_is_one_line(optldp, labels, asked, says):
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_groups_have_means(optldp):
     rng = np.random.default_rng(1)
     groups = rng.integers(3, size=4000)
@@ -162,7 +162,7 @@ def test_groups_have_means(optldp):
     assert "means of groups need --group" in said
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_both_spellings_of_a_column_are_one(optldp, survey):
     spelt = [word.replace("--column", "--attribute") if isinstance(word, str) else word for word in ASKED]
     one, other = (optldp("plan", *asked, "--error", 0.1, "--json").stdout for asked in (ASKED, spelt))

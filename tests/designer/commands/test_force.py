@@ -57,7 +57,7 @@ def test_every_command_that_writes_has_a_force_that_is_declared_once():
     assert len(set(forces.values())) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_was_written_is_said_with_json_too(optldp, table):
     """On stderr, so that stdout holds the result alone; a link to nowhere is a file as well."""
     Path("old.csv").symlink_to("nowhere")

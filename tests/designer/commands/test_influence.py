@@ -69,7 +69,7 @@ class TestTables:
         expected = fitted_influence(counts, estimate_distribution(counts, method=method)).one_report[0]
         assert found["one_report"] == pytest.approx(float(expected), rel=1e-6)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_where_none_is_known_none_is_printed(self, optldp, table):
         optldp("perturb", table, *INCOME, "--out", "r.csv", "--seed", 1)
         assert json.loads(optldp("estimate", table, "r.csv", "--method", "mr", "--json").stdout)["one_report"] is None

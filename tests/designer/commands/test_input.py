@@ -107,7 +107,7 @@ def test_who_has_no_value_is_protected(optldp, here):
     assert "which shows who has none: design --missing protect" in noted.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_whole_numbers_of_few_values_are_their_own_knots(optldp, here):
     """In designs of any method and in plans, not only where knots are chosen; 101 equal steps would round them."""
     ages = np.random.default_rng(4).integers(18, 91, 300)

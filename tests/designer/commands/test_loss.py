@@ -55,7 +55,7 @@ def test_by_distance(optldp, prior, tmp_path, objective, fact):
     assert told["promise"] == "epsilon 1 per unit"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("objective", "fact"), [("expected", "expected_loss"), ("minimax", "worst_loss")])
 def test_by_distance_outputs_are_found(optldp, prior, tmp_path, objective, fact):
     out = tmp_path / "m.json"

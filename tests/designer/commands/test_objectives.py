@@ -30,7 +30,7 @@ DESIGN = ("design", *INCOME, *RANGE, "--epsilon", 1, "--force", "--out", "new.js
 
 
 class TestAutomaticKnots:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_there_are_as_many_as_the_gap_takes(self, optldp):
         found = json.loads(optldp(*DESIGN, "--knots", "auto", "--gap", 0.005, "--json").stdout)
         made = design(KnotChoice(Prior.from_data(PEOPLE, domain=(0, 100)), gap=0.005), 1.0)
@@ -50,7 +50,7 @@ class TestAutomaticKnots:
         assert found["knots_tried"][-1] == found["knots"] > coarser["knots"]
         assert named | {"seconds": found["seconds"]} == found
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_their_number_and_their_gap_are_the_first_that_is_said(self, optldp):
         found = json.loads(optldp(*DESIGN, "--gap", 1e-2, "--json").stdout)
         said = optldp(*DESIGN, "--gap", 1e-2).stdout.splitlines()[0]
@@ -75,7 +75,7 @@ class TestAutomaticKnots:
         assert load_table("ages.json").knots.tolist() == list(range(18, 91))
         assert found["total_gap"] <= 1e-6
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_the_values_of_a_prior_are_knots_unless_a_gap_is_asked_for(self, optldp):
         places = np.linspace(0, 1, 59) ** 2
         Path("many.csv").write_text("value,weight\n" + "".join(f"{float(x)!r},1\n" for x in places))
@@ -90,7 +90,7 @@ class TestAutomaticKnots:
         assert found["knots"] == 101
         assert "total_gap" not in found
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_the_worst_case_has_its_own(self, optldp):
         words = (*DESIGN, "--objective", "minimax", "--gap", 1e-3, "--json")
         found, named = (json.loads(optldp(*words, *more).stdout) for more in ((), ("--knots", "auto")))
@@ -161,7 +161,7 @@ class TestMinimax:
 
 
 class TestTradeOff:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_it_is_what_the_library_makes_by_either_weight(self, optldp):
         chosen = ("--objective", "trade-off", "--knots", 9, "--json")
         found = json.loads(optldp(*DESIGN, "--knots", 9, "--json", "--objective", "trade-off:0.25").stdout)

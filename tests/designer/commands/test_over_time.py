@@ -66,7 +66,7 @@ def test_a_period_asked_again_is_the_same_file_and_spends_nothing(optldp, way):
     assert json.loads(done.stdout)["new"] == 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_averages_changes_and_smoothing(optldp, way):
     for period in (1, 2, 3):
         perturb(optldp, period, "--seed", 1)
@@ -232,7 +232,7 @@ def test_plan_has_the_keys_that_scripts_read(optldp):
         assert (way["life_epsilon"] is None) == (way["way"] == "memoised")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_plan_says_in_one_sentence_what_is_best(optldp):
     asked = ("--prior", "prior.csv", "--epsilon", 2, "--n", 100_000, "--periods", 6)
     first = optldp("plan", *asked).stdout.splitlines()[0]

@@ -98,7 +98,7 @@ def test_without_a_prior_it_holds_whatever_the_values_are(optldp):
         assert done.stdout.endswith(" (95%) whatever their values are\n")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_several_attributes_and_levels_say_it_of_each(optldp, here):
     rng = np.random.default_rng(5)
     rows = zip(rng.uniform(0, 10, 60).tolist(), rng.uniform(0, 90, 60).tolist(), strict=True)
@@ -116,7 +116,7 @@ def test_several_attributes_and_levels_say_it_of_each(optldp, here):
     assert "mean of all at 0.5 within " in optldp("show", "levels.json", *PEOPLE).stdout
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_pairs_say_it_of_the_share_of_those_who_hold_a_key_and_of_the_mean_of_theirs(optldp, here):
     (here / "jobs.csv").write_text("job,pay\n" + "".join(f"{'ab'[i % 2]},{i % 60}\n" for i in range(120)))
     words = ("design", "jobs.csv", "--column", "job", "--categorical", "--value-column", "pay", "--range", 0, 60)
@@ -159,7 +159,7 @@ def test_what_has_no_mean_or_no_people_is_refused(optldp, refusal):
 class TestRows:
     WORDS = ("compare", *RANGE, "--epsilon", 1, "--method", "duchi")
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_they_are_written_as_the_file_s_name_says(self, optldp):
         rows = found(optldp, *self.WORDS, *PEOPLE, "--out", "rows.json")["rows"]
         assert told(json.loads(Path("rows.json").read_text())["rows"][0]) == pytest.approx(told(rows[0]), rel=1e-9)

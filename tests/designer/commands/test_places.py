@@ -36,7 +36,7 @@ def proved_twice(optldp, out):
     return json.loads(optldp("verify", out, "--json").stdout)["ok"] and done.returncode == 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("loss", ["absolute", "squared"])
 def test_places_from_design_to_their_shares(optldp, prior, tmp_path, loss):
     """Designed as the program of all pairs says, proved twice, perturbed, and the people's shares are told."""

@@ -40,7 +40,7 @@ def test_every_command_shows_an_example(optldp, command):
 
 
 class TestTwoPhase:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_seed_makes_it_the_librarys_own_run(self, optldp):
         done = optldp(*TWO_PHASE, "--seed", 5, "--share", 0.2, "--confidence", 0.9, "--json")
         found = json.loads(done.stdout, parse_constant=pytest.fail)
@@ -100,7 +100,7 @@ class TestTwoPhase:
         assert [one["n"] for one in found] == [150, 150]
         assert [line.split()[0] for line in optldp(*asked, "--share", 0.4).stdout.splitlines()[-2:]] == ["a", "b"]
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_client_who_lacks_a_value_is_left_out_whole(self, optldp, here):
         rows = [f"{value},{'' if k < 40 else value}" for k, value in enumerate(PEOPLE)]
         (here / "both.csv").write_text("\n".join(["a,b", *rows]))
@@ -132,14 +132,14 @@ class TestTwoPhase:
         assert found["guaranteed_variance"] == expected.design.value
         assert found["value"] == expected.value
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_text_shows_the_same_facts_and_says_that_it_is_a_simulation(self, optldp):
         done = optldp(*TWO_PHASE, "--seed", 5)
         assert [line.split()[0] for line in done.stdout.splitlines()[1:]] == TWO_PHASE_KEYS.split()
         assert done.stderr == optldp(*TWO_PHASE, "--seed", 5, "--json").stderr
         assert done.stderr.startswith("optldp: note: a simulation")
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_it_says_when_one_phase_would_have_done(self, optldp, here):
         """Of even values the uniform prior's table is the best there is, and the first phase costs users."""
         values = "\n".join(f"{x:.3f}" for x in np.linspace(0, 10, 400))
@@ -202,7 +202,7 @@ class TestTwoPhase:
 
 
 class TestAdvise:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_seed_makes_it_the_librarys_own_advice(self, optldp):
         names = ["--mechanism", "duchi", "--mechanism", "optimal", "--estimator", "ua", "--estimator", "em"]
         found = json.loads(optldp(*ADVISE, *names, "--seed", 5, "--json").stdout, parse_constant=pytest.fail)

@@ -63,7 +63,7 @@ def test_an_estimate_says_where_another_table_would_have_told_far_more(optldp, t
     assert "is reported as either" not in said[1]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_marginals_of_two_columns_from_design_to_answers(optldp, refusal, tmp_path):
     prior, people, table, reports = (tmp_path / name for name in ("p.csv", "v.csv", "m.json", "r.csv"))
     prior.write_text("x,y,weight\n" + "".join(f"{x},{y},{1 + (x + y) % 2}\n" for x in range(3) for y in range(2)))

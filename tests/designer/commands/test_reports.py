@@ -212,7 +212,7 @@ def test_the_kinds_tried_are_all_that_a_file_can_hold(folder):
     assert np.unique([type(one).__name__ for one in MADE.values()]).size == len(MADE)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_was_left_out_is_said_even_where_too_little_is_left(optldp, refusal):
     """One report is too few for a standard error; nobody should wonder where the others went."""
     Path("people.csv").write_text("x\n0\n1\n4\n")

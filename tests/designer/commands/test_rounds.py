@@ -100,7 +100,7 @@ def test_files_that_say_nothing_are_found_out_by_their_reports(refusal, weeks, o
     assert "--rounds" in says
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_mean_holds_and_is_warned_of(optldp, weeks):
     """A user's reports are one number, whatever they depend on; but whose value it is the mean of is not said."""
     without_rounds("may", "june")
@@ -144,7 +144,7 @@ def test_rounds_have_one_distribution_and_quantiles(optldp, weeks):
     assert [one["method"] for one in found_mean["rounds"]] == ["em", "em"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_counts_of_rounds_stay_rounds(optldp, refusal, weeks):
     optldp("count", *WEEKS, "--rounds", "--out", "counts.csv")
     words = ("estimate", "v1.json", "v1.json", "--counts", "counts.csv")

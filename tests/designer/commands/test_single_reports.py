@@ -91,7 +91,7 @@ def test_categories_are_read_as_the_likeliest_or_by_any_losses(optldp, people, t
             assert least[mechanism.categories.labels.index(reading)] == pytest.approx(min(least), rel=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_many_blocks_and_numbers_of_outputs_are_read_alike(optldp, made, people, tmp_path, monkeypatch):
     table, reports, numbers = tmp_path / "m.json", tmp_path / "r.csv", tmp_path / "i.parquet"
     optldp("perturb", table, people, "--column", "x", "--out", reports)
@@ -129,7 +129,7 @@ def progress_into(told):
     return Bar
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("extension", ["csv", "parquet"])
 def test_rows_that_hold_no_report_are_left_out_with_their_keys(optldp, refusal, made, tmp_path, extension):
     """The others are read as they are in a file of them alone."""

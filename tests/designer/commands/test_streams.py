@@ -325,7 +325,7 @@ def test_a_stream_flows_in_windows_and_their_counts_add_up(optldp):
         assert (said["value"], said["n"]) == (whole["value"], 300)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_counts_of_further_streams_go_on_in_the_same_file(optldp):
     """One header, numbers that go on, and the estimate of all; other columns and other files are refused."""
     words = ("count", "mech.json", "-", "--column", "output", "--window", 120, "--out", "counts.csv")

@@ -148,7 +148,7 @@ def test_a_column_that_was_dropped_is_made_up_for_by_what_a_parquet_file_says_on
     refused(theirs, mine, "estimate", "other.json", "dropped.parquet")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_window_of_counts_names_the_table(people):
     mine, theirs = save(KINDS["numbers"], "mech.json"), save(OTHERS["numbers"], "other.json")
     done("perturb", "mech.json", "people.csv", "--column", "pay", "--out", "r.csv")
@@ -205,7 +205,7 @@ def test_an_attribute_by_the_name_keeps_its_column(people):
     done("estimate", "mech.json", "--counts", "c.csv")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_several_services_are_named_in_their_order(people):
     first, second = save(KINDS["numbers"], "a.json"), save(OTHERS["numbers"], "b.json")
     for table in "ab":

@@ -14,13 +14,13 @@ from optldp.mechanisms.families.ptt import ptt_variance
 PRIOR = Prior.on_knots(np.linspace(0, 50, 7), [1, 4, 9, 4, 1, 0, 0], source="public")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_there_is_a_row_for_every_method_and_budget_in_order():
     rows = compare(PRIOR, [0.5, 2.0])
     assert [(row.method, row.epsilon) for row in rows] == [(m, e) for e in (0.5, 2.0) for m in METHODS]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("share", [0.0, 0.05])
 def test_a_row_is_what_design_finds(share):
     rows = compare(PRIOR, [1.0], methods=["duchi", "optimal", "aaa"], uniform_share=share)

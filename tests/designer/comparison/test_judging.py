@@ -75,7 +75,7 @@ def test_nothing_is_beyond_a_bound():
             assert len([row for row in rows if row.value is not None]) >= 3
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_cannot_be_judged_says_why():
     rows = {(row.objective, row.method): row for row in result().judged if row.epsilon == 1.0}
     coarse = Prior.on_knots(np.linspace(0, 10, 27), np.ones(27), source="public")

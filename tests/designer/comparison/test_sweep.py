@@ -183,7 +183,7 @@ class TestWorkers:
             )
         assert seen == [1, 2, 3, 4, 5, 6]
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize("backend", ["sequential", "threading"])
     def test_each_worker_has_one_thread_and_the_process_gets_its_own_back(self, backend, monkeypatch):
         real, seen, both = judging.solve_methods, [], threading.Barrier(2)

@@ -225,7 +225,7 @@ class TestMethods:
         with pytest.raises(TableError, match=r"the log-ratio must be at most 1, got 1\.0"):
             design(sloping(), 1.0, method="duchi")
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_more_budget_never_hurts(self):
         variances = [design(sloping(), epsilon).expected_variance for epsilon in (0.1, 0.5, 1.0, 1.01, 3.0)]
         assert variances == sorted(variances, reverse=True)

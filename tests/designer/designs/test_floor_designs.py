@@ -85,7 +85,7 @@ def test_where_no_floor_is_found_the_table_has_one(monkeypatch):
         assert made.status == "optimal"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_other_objectives_and_closed_forms_have_floor_forms_too():
     """By way of their tables."""
     prior = sloping(9)

@@ -156,7 +156,7 @@ class TestKnotChoice:
         far = ContinuumCertificate(knots=21, expected_variance=1.0, lower_bound=0.5, knot_bound=1.0)
         assert (plain.next_knots([far]), asked.next_knots([far])) == (401, 1537)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_prior_that_knows_its_values_is_put_on_other_knots(self):
         once, twice = (design(KnotChoice(prior, gap=2e-3), 1.0) for prior in (PRIORS["data"], PRIORS["data"](7)))
         assert (once.value, once.bound, once.evidence) == (twice.value, twice.bound, twice.evidence)

@@ -182,7 +182,7 @@ def test_what_rounding_leaves_beyond_the_tolerance_is_an_open_gap(monkeypatch):
     assert design(PRIOR, 1.0).status == "gap-open"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_best_of_one_peaked_tables_is_called_optimal_among_those():
     """Of all tables it is not, and neither its status nor its file says so."""
     made = design(PRIOR, 1.0, objective=Information("cumulative"))

@@ -183,7 +183,7 @@ class TestDesign:
         with pytest.raises(InputError, match=f"a prior for each of age, hours, pay, by name, got {got}"):
             design(priors(3), 1.0, method="duchi").against(other)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_progress_tells_attribute_and_number(self):
         told = []
         design(priors(5), 2.0, progress=lambda one: told.append((one.attribute, one.sampled, one.step.gap)))
@@ -260,7 +260,7 @@ class TestError:
         assert made.value == pytest.approx(min(totals))
         assert made.mechanism.sampled == 1 + int(np.argmin(totals))
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_other_users_are_another_design(self):
         made = design(Attributes(self.GIVEN, sampled=1), 2.0, objective=Error(5000))
         with pytest.raises(InputError, match="for the error of 5,000 users, got 9: design for those"):

@@ -26,7 +26,7 @@ def test_the_front_falls_in_the_worst_case_rises_in_the_expected_and_is_convex()
         assert not verify(point.mechanism).failures
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_its_ends_are_the_optimum_for_the_prior_and_the_minimax_design():
     front = trade_off_curve(DATA, 2.0, weights=[1.0, 1e-6])
     assert front[0].expected_variance == pytest.approx(design(DATA, 2.0, uniform_share=0.0).expected_variance, rel=1e-5)

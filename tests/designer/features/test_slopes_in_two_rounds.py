@@ -27,7 +27,7 @@ def collected(d, epsilon, n, rng):
     return one, estimate_features(later, later.sample(records(d, n - early, rng), rng))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_two_rounds_find_the_slope_closer_than_one():
     one, two = collected(1, 4.0, 40_000, np.random.default_rng(1))
     assert two.method == "winsorised score, two rounds"

@@ -46,7 +46,7 @@ def test_every_option_reaches_its_method(option):
     assert getattr(made, argument) == {bool: True, int: 7, float: 1.25}[each.type]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("new", "old"),
     [

@@ -35,7 +35,7 @@ def made():
     return design(PRIOR, 1.0, objective=WITHIN_2)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_it_is_the_solvers_optimum_in_the_users_units(made):
     box = trusted(PRIOR.weights, 2.0, share=0.001)
     best = solve_error(ErrorProgram(np.linspace(-1, 1, 11), np.e, box, 20_000), tolerance=1e-6)
@@ -74,7 +74,7 @@ def test_every_prior_of_the_set_errs_within_it(made):
     assert 0.8 * made.value < max(errors) <= made.value
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_it_follows_units(made):
     moved = Prior.on_knots(10 * KNOTS - 300, PRIOR.weights, source="public")
     other = design(moved, 1.0, objective=WITHIN_2)
@@ -150,7 +150,7 @@ def test_all_sets_of_bounds_on_weights_are_designed_for(ambiguity):
     assert ("trust" in made.mechanism.provenance.parameters) is isinstance(ambiguity, FactorAmbiguity)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_nobody_must_be_where_only_the_uniform_share_has_weight():
     """A truth like the prior, but with an empty tail, is in the set: its bias is within the bound."""
     knots = np.linspace(0, 100, 21)
@@ -202,7 +202,7 @@ def test_one_user_and_a_whole_number_that_is_a_double_are_fine():
     assert made.gap <= 1e-4
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_other_methods_are_judged_beside_it():
     rows = {row.method: row for row in compare(PRIOR, [1.0], methods=("optimal", "duchi"), objective=WITHIN_2)}
     problem = problem_for(PRIOR, 1.0, WITHIN_2)

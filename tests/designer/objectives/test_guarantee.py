@@ -197,7 +197,7 @@ def test_known_rounding_is_part_of_guarantee_and_bound():
         assert difference == pytest.approx(between.rounding_variance, rel=1e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", [RelativeAmbiguity, TotalVariationAmbiguity, WassersteinAmbiguity])
 def test_more_room_costs_more_and_never_expects_less(kind):
     made = [checked(design(PEAK, 2.0, objective=Guarantee(kind(r))), PEAK, kind(r)) for r in (0.01, 0.1, 0.3, 0.6)]

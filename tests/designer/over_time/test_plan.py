@@ -44,7 +44,7 @@ def test_one_period_is_protected_best_by_fresh_reports_whose_life_is_said():
     assert (best.way, best.life_epsilon) == ("fresh", 12.0)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_on_time_nothing_that_answers_at_the_end_is_named():
     ways = plan_over_time(PRIOR, 1.0, 100, Repeated(12, 1))
     assert {way.way for way in ways} == {"panel", "fresh", "memoised", "rows", "tree"}
@@ -114,7 +114,7 @@ def test_a_panel_of_the_life_epsilon_of_two_remembered_rounds_errs_less_at_small
     assert panel.error_per_period**2 / rounds == pytest.approx(share, abs=0.005)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_more_users_err_less_by_the_root():
     few, many = (plan_over_time(PRIOR, 1.0, n, Repeated(12))[0].error_per_period for n in (100, 10_000))
     assert few / many == pytest.approx(math.sqrt(100))

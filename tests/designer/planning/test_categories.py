@@ -39,7 +39,7 @@ def test_the_unbiased_estimate_of_randomised_response_errs_as_in_the_textbook():
     assert (row.mse.error, row.jensen_shannon, row.wasserstein) == (0.0, None, None)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["grr", "olh"])
 def test_what_is_drawn_errs_as_the_closed_form_says(name):
     """The unbiased estimate of 600 simulated collections, within five standard errors."""
@@ -95,7 +95,7 @@ class TestAdvise:
         assert told[-1] == ("done", 1.0)
         assert "with 400 people at epsilon 1 a frequency errs by" in advice.sentence
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_merging_first_is_chosen_where_most_categories_are_noise(self):
         """Zipf's law over 64 categories: EM spreads noise over the rare ones, which reduction merges."""
         prior = CategoricalPrior(range(64), 1 / np.arange(1.0, 65.0))

@@ -86,7 +86,7 @@ def test_a_target_below_the_sampling_error_is_refused_with_that_error():
     assert abs(told - np.mean(errors)) < 0.25 * np.mean(errors)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_target_that_no_budget_meets_is_refused_with_the_best():
     """Two outputs cannot tell the shape of a distribution, however large the budget."""
     with pytest.raises(InputError, match=r"at least \d.*, what duchi and em reach .* largest epsilon, 16"):

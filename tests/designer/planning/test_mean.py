@@ -76,7 +76,7 @@ class TestError:
         assert floored.least_error == plan_error(PRIOR, 1000, 1.0, uniform_share=0.0).least_error
         assert floored.predicted_error > 1.001 * floored.least_error
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_simulated_means_err_by_it(self):
         rng = np.random.default_rng(11)
         users, repetitions = 500, 2000
@@ -102,7 +102,7 @@ class TestError:
 class TestObjectives:
     """Which variance of a report is meant."""
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_on_two_knots_the_worst_case_is_that_of_duchi_between_them(self):
         """It is largest in the middle, where a report of +-reach is all noise; the bound is that of the knots."""
         plan = plan_epsilon(PAIR, 400, 0.1, objective=WorstCase())
@@ -155,7 +155,7 @@ class TestEpsilon:
         plan = plan_epsilon(PRIOR, 1000, target, of=of)
         assert grid[first - 1] < plan.epsilon < grid[first] * (1 + PRECISION)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize("of", ["users", "population"])
     def test_on_two_knots_it_is_the_closed_form_of_duchi(self, of):
         target = 0.1

@@ -134,7 +134,7 @@ def test_both_control_variates_of_a_distance_are_taken_out():
     assert found.std() < 0.05 * np.std([errors.wasserstein for errors in race.fresh["a", "x"]]) * 4
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_linear_estimates_err_by_finds_the_best_more_often_than_few_draws(monkeypatch):
     """Mechanisms that differ by a tenth, as the linear estimate says, in draws that scatter by half: in the race."""
     monkeypatch.setattr(race_module, "MOST_FRESH", 1)
@@ -184,7 +184,7 @@ def test_draws_go_on_until_it_is_decided_which_of_two_errs_less():
     assert np.mean(many[0]) < np.mean(many[1])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_first_is_never_clearly_behind_the_second():
     """Whichever the race put first: what is printed of the two does not contradict their order."""
     means = dict(zip(NAMES, [1.0, 1.1, 1.2, 1.3, 1.4, 1.5], strict=True))

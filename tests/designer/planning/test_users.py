@@ -59,7 +59,7 @@ def test_users_for_an_error_with_bias_are_enough_and_a_thousandth_fewer_are_not(
     assert len(tried) < 30
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_error_that_one_user_keeps_takes_one():
     assert plan_users(PRIOR, 1.0, 1e6, objective=wanted(1)).users == 1
     assert plan_users(PRIOR, 1.0, 1e6).users == 1

@@ -107,7 +107,7 @@ def test_a_row_without_any_number_is_drawn_as_such():
     assert words(axes)[1] == ["none"] * 3
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("width", [7.2, 5.0])
 def test_long_names_are_turned_and_can_be_read(width):
     columns = ["optimal", "aaa", "piecewise", "three-outputs", "square-wave", "laplace"]

@@ -115,7 +115,7 @@ def test_a_strip_takes_its_room_from_axes_placed_by_hand(name):
     assert lower.y1 < upper.y0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_subfigure_will_do():
     part: Any = Figure(figsize=(7.2, 4.4), layout="constrained").subfigures()
     axes = DRAWN["trade_off"](part.subplots())

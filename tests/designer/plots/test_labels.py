@@ -33,7 +33,7 @@ def test_places_move_apart_as_little_as_can_be():
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_names_of_lines_that_end_at_one_place_can_all_be_read():
     axes = new_axes()
     lines = [axes.plot([0, 1], [k, 0.5], label=name, **method_style(name))[0] for k, name in enumerate(METHOD_STYLES)]

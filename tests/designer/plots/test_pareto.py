@@ -77,7 +77,7 @@ def test_the_shaded_region_is_what_the_certificates_rule_out():
     assert UNREACHABLE in texts(axes.figure)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_weights_are_named_unless_too_close_together():
     named = [text for text in texts(plots.trade_off(FRONT)) if text.startswith("w =")]
     assert "w = 1" in named

@@ -47,7 +47,7 @@ def test_the_prior_is_a_strip_below_of_area_one():
     assert axes.get_ylabel() == "variance of one report [kg²]"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("size", [(7.2, 4.4), (4.6, 4.0)])
 def test_all_families_can_be_read(size):
     axes = plots.by_value(TABLES, prior=PRIOR, ax=new_axes(*size))

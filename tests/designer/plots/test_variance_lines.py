@@ -185,7 +185,7 @@ def test_rows_without_the_number_to_draw_are_left_out(rows):
     axes = plots.variance(rows + least, relative=True)
     assert "minimax" not in end_labels(axes)
     assert "minimax" in end_labels(plots.variance(rows + least, worst_case=True))
-    with pytest.raises(InputError, match="got none of them with a ratio"):
+    with pytest.raises(InputError, match="got rows that all lack it"):
         plots.variance(least, relative=True)
 
 
@@ -212,5 +212,5 @@ def test_rows_that_make_no_picture_are_refused(rows, change, says):
 
 def test_a_relative_worst_case_needs_the_least_one_at_each_budget(rows):
     least = [replace(rows[0], method="minimax", objective="minimax")]
-    with pytest.raises(InputError, match="the least one at each budget, got none at epsilon 1:"):
+    with pytest.raises(InputError, match="the optimum's at each budget, got no optimum at epsilon 1:"):
         plots.variance(rows + least, worst_case=True, relative=True)

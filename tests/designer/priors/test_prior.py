@@ -43,7 +43,7 @@ def weighted_data(draw):
 
 
 class TestFromValues:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @settings(deadline=None)
     @given(weighted_data())
     def test_pairs_equal_the_definition(self, case):
@@ -53,7 +53,7 @@ class TestFromValues:
         np.testing.assert_allclose(prior.weights, expected_weights, atol=1e-14)
         np.testing.assert_allclose(prior.rounding, expected_rounding, atol=1e-12)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @settings(deadline=None)
     @given(weighted_data())
     def test_data_are_pairs_of_equal_weight(self, case):
@@ -64,7 +64,7 @@ class TestFromValues:
         np.testing.assert_allclose(data.rounding, pairs.rounding, atol=1e-12)
         assert data.count == repeated.size
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @settings(deadline=None)
     @given(weighted_data())
     def test_mean_and_second_moment_are_the_datas_own(self, case):
@@ -74,7 +74,7 @@ class TestFromValues:
         assert prior.second_moment == pytest.approx(np.average(values**2, weights=weights), abs=1e-11)
         assert prior.weights.sum() == pytest.approx(1.0, abs=1e-15)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @settings(deadline=None)
     @given(weighted_data(), st.floats(0.01, 100), st.floats(-50, 50))
     def test_another_unit_changes_no_weight(self, case, scale, shift):
@@ -193,7 +193,7 @@ class TestFromDistribution:
 
 
 class TestDerived:
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @settings(deadline=None)
     @given(weighted_data(), st.data())
     def test_rounding_in_two_steps_is_rounding_in_one(self, case, data):

@@ -34,7 +34,7 @@ def test_a_cohort_reports_once(kind):
             again()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(st.integers(2, 30), st.data())
 def test_dealing_puts_every_client_into_one_part(n, data):
     n_first = data.draw(st.integers(1, n - 1))

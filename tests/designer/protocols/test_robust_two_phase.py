@@ -58,7 +58,7 @@ def test_without_the_option_nothing_changes():
     np.testing.assert_array_equal(made.mechanism.probabilities, design(plan.learn(first), 1.0).mechanism.probabilities)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_reports_that_say_nothing_lead_to_the_minimax_and_it_says_so():
     plan = TwoPhasePlan(DOMAIN, 0.2, knots=9, robust_confidence=0.95)
     _, made = designed(plan, 40)
@@ -78,7 +78,7 @@ def test_reports_that_contradict_every_prior_lead_to_the_minimax_and_it_says_so(
     assert made.objective.ambiguity.label == "every prior: 5000 reports contradict them all at confidence 0.95"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_mean_is_combined_as_always():
     plan = TwoPhasePlan(DOMAIN, 1.0, knots=9, robust_confidence=0.95)
     first, made = designed(plan, 600)
@@ -90,7 +90,7 @@ def test_the_mean_is_combined_as_always():
     assert abs(result.value - VALUES.mean()) < 4 * result.std_error
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_protocol_hands_the_option_on():
     result = two_phase(
         VALUES, 2.0, domain=DOMAIN, knots=9, rng=np.random.default_rng(1), robust_confidence=0.9, share=0.3

@@ -110,7 +110,7 @@ def test_a_cohort_of_a_smaller_budget_answers_no_table():
         run(cohort, 1.0)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_it_is_the_plan_step_by_step():
     """Values dealt, perturbed and combined by hand give the same numbers."""
     result = run(seed=9, share=0.2, knots=17)
@@ -122,7 +122,7 @@ def test_it_is_the_plan_step_by_step():
     assert (result.value, result.std_error, result.n) == (expected.value, expected.std_error, 4000)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_generator_decides_everything():
     assert run(seed=3).value == run(seed=3).value != run(seed=4).value
 

@@ -81,7 +81,7 @@ class TestOnlyAPage:
     def test_it_is_the_same_in_every_run(self):
         assert bounds_html(small_result(), column="income", command="optldp bounds people.csv") == small_page()
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_nothing_in_it_names_a_place_to_fetch_from(self):
         for tag, attributes in Page(small_page()).tags:
             assert tag not in {"link", "iframe", "object", "embed", "base", "form", "img", "audio", "video", "a"}
@@ -150,7 +150,7 @@ class TestWhatItSays:
             assert float(text[8]) == pytest.approx(row.max_log_ratio, rel=1e-8)
             assert text[9] == ("" if row.continuum_bound is None else f"{row.continuum_gap:.1e}")
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_a_failed_case_is_in_the_table_with_its_reason_and_counted(self, texts):
         page = texts(failing_result())
         failed = [row[10] for row in Page(page).cells if row and row[2] == ""]

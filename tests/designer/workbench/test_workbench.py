@@ -104,7 +104,7 @@ def numbers(found):
     return {name: value for name, value in found["rivals"].items() if value is not None}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("of", "from_file"),
     [

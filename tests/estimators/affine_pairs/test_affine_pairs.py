@@ -15,6 +15,7 @@ from optldp.estimators.affine_pairs.refuted import p_value
 from optldp.estimators.affine_pairs.split import halves, split
 from optldp.estimators.assumptions import Factor, Shape
 from optldp.estimators.assumptions.base import Assumed
+from optldp.mechanisms.families.grr import grr
 from optldp.mechanisms.families.square_wave import square_wave
 from optldp.solvers.modulus.polyhedron import Polyhedron
 
@@ -162,3 +163,21 @@ def test_where_the_start_is_true_it_is_kept():
     """No way of fitting foretells reports of the start better than it does, in half of collections at least."""
     kept = [np.allclose(foretold(drawn(TRUTH, seed, 1000), TRUTH, 0.02), TRUTH) for seed in range(8)]
     assert sum(kept) >= 4, kept
+
+
+@pytest.mark.slow
+def test_intervals_of_few_users_hold_for_any_number():
+    """Of 12 users none chooses: a mean and a share by estimates of the start, as far as Hoeffding's inequality says."""
+    places = np.linspace(0.0, 1.0, 6)
+    law = grr(places, 4.0).statistic.law
+    none = Outcomes(places, law, np.zeros(6, dtype=np.int64), False)
+    truth, asked = np.array([0.9, 0.0, 0.0, 0.0, 0.0, 0.1]), np.stack([places, (places > 0.2).astype(float)])
+    held, long = [], []
+    for seed in range(20):
+        seen = none.seen_by(np.random.default_rng(seed).multinomial(12, truth @ law))
+        pairs = Pairs(seen, Polyhedron.simplex(6), np.full(6, 1 / 6))
+        low, high = pairs.ends(asked, asked, 0.95)
+        held.append((low <= asked @ truth) & (asked @ truth <= high))
+        long.append(high - low)
+    assert np.mean(held) > 0.95
+    assert np.mean(long) < 0.9

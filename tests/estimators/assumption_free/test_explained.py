@@ -161,10 +161,10 @@ def test_what_an_estimate_asks_takes_seconds():
 
 @pytest.mark.nightly
 def test_shares_beside_a_mass_are_held_more_often_than_by_some_directions():
-    """Less often than they say (docs/accuracy/boundary.md), and much more often than the 3 of 100 before."""
+    """As often as they say: strict bounds at the normal quantile held 62 of 100."""
     held = []
     for seed in range(60):
         found = estimate_distribution(nearly_all_zero(seed, 65, 4.0), method="em")
         ends = [(low, found.probability(low, 1.0).interval()) for low in (1 / 64, 1 / 16, 1 / 4)]
         held.append([one.low <= 0.01 * (1.0 - low) <= one.high for low, one in ends])
-    assert np.mean(held, axis=0).min() >= 0.5
+    assert np.mean(held, axis=0).min() >= 0.95 - 2.5 * np.sqrt(0.05 * 0.95 / 60)

@@ -100,7 +100,7 @@ class TestCounts:
             assert [service.name for service in counts[name].services] == holders
         assert counts.n_users == len(set().union(*answers.values()))
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
     def test_files_and_texts_as_keys_change_nothing(self, tmp_path, suffix):
         made = frames(ANSWERS)
@@ -116,7 +116,7 @@ class TestCounts:
         here, there = count(made, key="user"), count(paths, key="user")
         assert all(as_counter(here[name]) == as_counter(there[name]) for name in here)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_columns_of_text_and_of_numbers_stand_side_by_side(self):
         """Whole numbers, decimals and texts say the same; of several faults in a row the first column's is told."""
         made = frames(ANSWERS)
@@ -158,7 +158,7 @@ class TestCounts:
         for name, services in alone.items():
             assert as_counter(counts[name]) == as_counter(count(services))
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_shards_add_up(self):
         more: Answers = {
             service: {user + 100: told for user, told in rows.items()} for service, rows in ANSWERS.items()
@@ -227,7 +227,7 @@ class TestRefusals:
             assert reason in account.first[0]
             assert "service 'web'" in account.first[0]
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_text_keys_and_columns(self, tmp_path):
         path = tmp_path / "web.csv"
         others = frames(ANSWERS)[1:]

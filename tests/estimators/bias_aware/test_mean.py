@@ -244,3 +244,21 @@ def test_two_values_alone_have_a_decoder_too():
     counts = reports_of(duchi([0.0, 1.0], 1.0), np.array([0.9, 0.1]), 50, np.random.default_rng(15))
     found = bias_aware_mean(counts, [0.9, 0.1], trust=2.0)
     assert found.rmse < found.rmse_before
+
+
+@pytest.mark.slow
+def test_a_trust_that_reports_refute_is_told_with_the_interval_without_it():
+    """Where it holds the interval is at most 1.25 times the shortest possible."""
+    table, rng = TABLES["piecewise"], np.random.default_rng(17)
+    held, off = (
+        bias_aware_mean(reports_of(table, truth, 20_000, rng), PRIOR, trust=TRUST)
+        for truth in (reference(), np.full(KNOTS.size, 1 / KNOTS.size))
+    )
+    shortest = held.shortest_possible
+    assert shortest is not None
+    assert 0.97 * shortest < held.high - held.low < 1.25 * shortest
+    assert held.to_dict()["assumption_p_value"] > 0.01
+    told = off.to_dict()
+    assert (told["assumed"], told["interval"]) == ("trust=2", "bias-aware")
+    assert told["assumption_p_value"] < 0.01
+    assert off.high < told["without_assumption"][0] < 40.0 < told["without_assumption"][1]

@@ -72,7 +72,7 @@ def test_no_reports_are_refused(blocks):
         list(output_blocks(SOURCE, map(sound, blocks), drop_missing=True))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(st.lists(st.floats(-20, 20, width=16), min_size=1, max_size=20))
 def test_located_outputs_are_those_found_and_minus_one_elsewhere(reports):
     """Finding raises exactly where locating gives -1."""

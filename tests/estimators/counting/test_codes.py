@@ -25,7 +25,7 @@ def encoded(codes: OutputCodes, rows: np.ndarray) -> np.ndarray:
     return words
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(tables_of_outputs())
 def test_outputs_come_back_from_their_codes(case):
     """Fields do not overlap and hold every output and none."""

@@ -160,7 +160,7 @@ class TestCounts:
         assert_identical(collect([(TABLES["cells"], vector)]), whole)
         assert_identical(collect([(TABLES["cells"], {"report": vector})]), whole)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_codes_that_need_several_words_are_counted_alike(self):
         """Twelve services of 255 outputs take 96 bits."""
         rng = np.random.default_rng(5)

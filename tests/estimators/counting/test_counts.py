@@ -69,7 +69,7 @@ def test_each_user_is_counted_once_by_what_they_reported(seed):
     assert [group.services for group in counts.groups] == sorted(group.services for group in counts.groups)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(seed=st.integers(0, 2**32 - 1), cut=st.floats(0, 1))
 def test_counts_of_shards_add_up_to_those_of_the_union(seed, cut):
     outputs = random_outputs(seed)
@@ -100,7 +100,7 @@ def test_only_some_services_is_as_if_the_others_had_not_been_there(seed, kept):
     assert [service.name for service in some.services] == ["abc"[j] for j in kept]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(seed=st.integers(0, 2**32 - 1))
 def test_a_split_deals_out_all_users(seed):
     """And counts added up again are the counts."""

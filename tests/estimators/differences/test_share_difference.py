@@ -42,7 +42,7 @@ def test_the_interval_of_a_difference_holds():
     assert 1 <= missed <= 16  # 8 are expected
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_difference_of_shares_needs_people_and_a_value_within():
     table = grr([0.0, 1.0], 3.0)
     now, few = (ReportCounts.from_reports(table, np.repeat([0.0, 1.0], many)) for many in (30, 5))

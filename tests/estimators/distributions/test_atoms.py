@@ -58,7 +58,7 @@ def test_a_mass_is_held_whole(grid):
     assert np.exp(one) == pytest.approx(odds)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_table_for_the_share_above_the_least_value_finds_those_who_have_it():
     """Of 13 knots: all were said to have more, of 36% who have not."""
     prior = Prior.on_knots(np.linspace(0.0, 60.0, 13), np.full(13, 1 / 13), source="public")

@@ -236,7 +236,7 @@ def test_cells_are_estimated_with_the_bodies_of_their_number():
     assert found.components == 40
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_papers_stop_is_reported():
     """Plain EM stopped by the change of the log-likelihood says so, and its bands are narrower than the maximum's."""
     early = estimate_distribution(COUNTS, method="em", solver="em", loglik_change=1e-1)
@@ -246,7 +246,7 @@ def test_the_papers_stop_is_reported():
     assert early.fit.loglik < exact.fit.loglik <= early.fit.loglik + early.fit.gap_bound
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_em_that_stopped_early_has_the_scatter_of_its_steps():
     """So has mixture reduction, which is the same without merges: less than a maximum of so little information has."""
     early = estimate_distribution(COUNTS, method="em", solver="em", loglik_change=1e-3)
@@ -258,7 +258,7 @@ def test_em_that_stopped_early_has_the_scatter_of_its_steps():
     assert np.trace(expected) < 0.9 * np.trace(maximum_covariance(likelihood, early.value))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_progress_is_shown():
     """Steps of iterations, sets of masses tried for the smooth fit."""
     seen, dealt = [], []

@@ -38,7 +38,7 @@ def test_the_estimate_is_that_of_em_and_says_so():
     np.testing.assert_allclose(weights, exact.value, atol=1e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("nothing_smooth")
 @pytest.mark.parametrize("of", ["distribution", "quantiles"])
 def test_the_command_says_it_in_a_note_and_in_json(tmp_path, monkeypatch, of):

@@ -22,7 +22,7 @@ def pairs(draw):
     return np.cumsum(gaps) - 7.0, draw(weights), draw(weights)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(pairs())
 def test_jensen_shannon_is_scipys(case):
     """The distance has natural logarithms, and the divergence is its square."""
@@ -33,7 +33,7 @@ def test_jensen_shannon_is_scipys(case):
     assert metrics.jensen_shannon_distance(found, true) ** 2 == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(pairs())
 def test_kullback_leibler_is_scipys(case):
     _, found, true = case
@@ -48,7 +48,7 @@ def test_wasserstein_is_scipys(case):
     assert metrics.wasserstein_1(points, found, true) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(pairs())
 def test_quantiles_are_those_of_a_long_sorted_sample(case):
     """Weights in tenths, repeated as so many values, have order statistics as quantiles."""
@@ -60,7 +60,7 @@ def test_quantiles_are_those_of_a_long_sorted_sample(case):
     assert answer == pytest.approx(np.abs(expected[0] - expected[1]).mean(), abs=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(pairs())
 def test_range_queries_are_summed_one_by_one(case):
     _, found, true = case
@@ -84,7 +84,7 @@ def test_dyadic_ranges_tile_the_grid_at_every_length_below_the_whole(size, count
     assert {b - a for a, b in ranges} >= set(lengths)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(pairs(), st.floats(0.1, 10), st.floats(-50, 50))
 def test_errors_scale_with_the_units(case, scale, shift):
     """Distances scale with the points, the variance with their square, and a shift changes nothing."""
@@ -106,7 +106,7 @@ def test_the_variance_error_is_that_of_the_moments(case):
     assert metrics.variance_error(points, found, true) == pytest.approx(abs(spread[0] - spread[1]), abs=1e-10)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(pairs())
 def test_the_truth_itself_has_no_error(case):
     points, weights, _ = case

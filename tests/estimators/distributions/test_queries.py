@@ -120,11 +120,8 @@ def test_an_assumption_shortens_intervals_is_tested_and_leaves_answers_as_they_a
     assert near["shortest_possible"][0] < near["high"][0] - near["low"][0] < free["high"][0] - free["low"][0]
     assert off["assumption_p_value"] < 0.01
     np.testing.assert_allclose(np.transpose(off["without_assumption"]), [free["low"], free["high"]], atol=0.02)
-    refused = "an assumption is of the population, by at least 20 users"
-    with pytest.raises(InputError, match=refused):
+    with pytest.raises(InputError, match="an assumption is of the population, got target users"):
         estimate_queries(counts, np.tri(6)[:2], assume=Factor(true, 2.0), target="users")
-    with pytest.raises(InputError, match=refused):
-        estimate_queries(count(TABLE, TABLE.sample(KNOTS, rng)), np.tri(6)[:2], assume=Factor(true, 2.0))
 
 
 @pytest.mark.parametrize(

@@ -193,7 +193,7 @@ def failing(*_: object, **__: object) -> None:
     raise SolverError("the log-density fit has not converged in 102 evaluations: use method em")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_unlikely_fits_without_a_mode_are_left_out(monkeypatch):
     """An average of those that are left; none where it is the likeliest that have no mode."""
     fitted, grid = module.refit, InputGrid.knots(KNOTS)

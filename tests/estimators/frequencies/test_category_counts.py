@@ -37,7 +37,7 @@ def test_every_report_is_counted_once(seed):
     assert counts.n_users == len(reports)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(seeds)
 def test_adding_counts_counts_the_union(seed):
     """In the same order as if all had been counted at once, and by a mechanism that is equal but another object."""

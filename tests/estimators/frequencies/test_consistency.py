@@ -93,7 +93,7 @@ def test_iiw_is_the_filter_by_its_definition(seed, iterations):
     np.testing.assert_allclose(iiw(noisy, noise, iterations=iterations), expected, atol=1e-12 * (1 + abs(noisy).max()))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_iiw_tends_to_taking_the_noise_off_every_wave():
     """The fixed point P = |F|^2 - N, or zero: a wave of amplitude 3 / 2 keeps 1 - N / |F|^2, a smaller one goes."""
     place = np.arange(8)

@@ -27,7 +27,7 @@ def decoded(mechanism: CategoricalMechanism, decoder) -> np.ndarray:
     return np.array([decoder.frequencies(CategoryCounts(mechanism, r[None], one)) for r in reports])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(seeds)
 def test_the_mean_of_a_decoded_report_is_its_users_category(seed):
     """Exactly, over all reports there are."""
@@ -38,7 +38,7 @@ def test_the_mean_of_a_decoded_report_is_its_users_category(seed):
     np.testing.assert_allclose(chance.T @ numbers, np.eye(len(mechanism.categories)), atol=bound)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(seeds)
 def test_variances_and_covariances_are_those_of_decoded_reports(seed):
     """Given the users' categories: the second moments over all reports less the products of the users' means."""

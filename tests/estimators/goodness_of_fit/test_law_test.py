@@ -82,7 +82,7 @@ def test_few_users_are_compared_with_simulated_counts_the_same_each_time():
     assert law_p_value(law, strange) < LEVEL
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_many_laws_are_fitted_by_those_that_are_missed_as_if_all_were_known(monkeypatch):
     """Of 513 knots a quarter is fitted at first: the answer is that of all at once."""
     law = piecewise(np.linspace(0.0, 1.0, 513), 2.0).probabilities

@@ -141,7 +141,7 @@ class TestParticipation:
         assert two.chi_square == pytest.approx(welch.statistic**2)
         assert two.p == pytest.approx(stats.chi2.sf(two.chi_square, 1))
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_alike_users_are_seldom_doubted_and_unlike_ones_are(self):
         """Of 100 collections of 400 users some 5%; where only high values go to the good service all of 5."""
         rng = np.random.default_rng(22)

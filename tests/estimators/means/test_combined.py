@@ -60,7 +60,7 @@ def listed(values) -> tuple[float, float]:
     return float(np.mean(values)), float(np.std(values, ddof=1)) / math.sqrt(len(values))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=20)
 @given(st.integers(0, 10_000))
 def test_grouped_ua_and_uwa_are_those_of_a_loop_over_users(seed):

@@ -128,7 +128,7 @@ def alternating(likelihood, shares, weights):
             return weights, logliks[1:]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("family", [basic_rappor, optimised_unary, categorical_grr])
 def test_the_joint_fit_is_where_alternating_ends_from_any_start(family):
     """From several starts both ways end at one maximum, and neither ever goes down."""
@@ -208,7 +208,7 @@ def test_standard_errors_are_the_scatter_of_the_maxima(family):
         assert (away < 4.5 * spread / np.sqrt(repetitions // 2)).all()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("family", [basic_rappor, categorical_grr])
 def test_the_covariance_is_that_of_the_fits_derivative_in_the_counts(family):
     """The delta method by refitting with a little more or less of every pair gives the same, few users as there are."""

@@ -78,7 +78,7 @@ def test_of_the_smooth_fit_it_is_that_of_refits():
     assert found.times_n[0] == pytest.approx(actual, rel=0.25)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_any_functional_has_one():
     base = counted(expected_shares())
     estimate = estimate_distribution(base, method="em", certificate=1e-13)

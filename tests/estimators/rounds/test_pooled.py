@@ -83,7 +83,7 @@ def test_the_estimate_is_the_average_of_the_files_distributions_weighed_by_repor
     assert found.rounds["week 1"].mean().value == pytest.approx(0.75, abs=0.01)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_tables_of_two_versions_are_averaged_not_multiplied():
     rng = np.random.default_rng(8)
     tables = [square_wave(KNOTS, 4.0), square_wave(KNOTS, 3.0)]

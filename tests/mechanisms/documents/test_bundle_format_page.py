@@ -15,7 +15,9 @@ from optldp.mechanisms.key_value import KeyValueMechanism
 from ..files.test_bundle import BUNDLES
 from ..integers.test_finite_field import MODULI
 
-PAGE = (Path(__file__).parents[3] / "docs" / "bundle-format.md").read_text()
+DOCS = Path(__file__).parents[3] / "docs"
+PAGES = ("", "-of-categories", "-of-several", "-over-time")
+PAGE = "".join((DOCS / f"bundle-format{page}.md").read_text() for page in PAGES)
 
 
 def test_the_example_loads_and_has_its_checksum(tmp_path):

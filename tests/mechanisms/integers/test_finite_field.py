@@ -55,7 +55,7 @@ MODULI = {
     256: (1, 0, 0, 0, 1, 1, 0, 1), 9: (1, 0), 27: (1, 0, 2), 81: (1, 0, 1, 1), 243: (1, 0, 0, 0, 2), 25: (1, 1),
     125: (1, 0, 1), 49: (1, 0), 121: (1, 0), 169: (1, 3),
 }  # fmt: skip
-"""Coefficients of t^0, t^1, ... below the leading one, as docs/bundle-format.md has them."""
+"""Coefficients of t^0, t^1, ... below the leading one, as docs/bundle-format-of-categories.md has them."""
 
 
 @pytest.mark.parametrize("q", [q for q in ORDERS if prime_power(q)[1] > 1])  # pyright: ignore[reportOptionalSubscript]

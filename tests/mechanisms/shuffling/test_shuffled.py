@@ -5,6 +5,8 @@
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import reduce
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -20,6 +22,9 @@ from optldp.mechanisms import (
 from optldp.mechanisms.categorical import CategoricalTable, basic_rappor, categorical_grr
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
+from optldp.mechanisms.features import Feature, Features, Quadratic
+from optldp.mechanisms.key_value import key_value_unary
+from optldp.mechanisms.over_time import Memoised, Panel
 from optldp.mechanisms.shuffling import Clones, Distinguisher, Shuffled, binomials, lower
 from optldp.mechanisms.shuffling.rows import largest_ratio, pairs_of
 
@@ -36,9 +41,8 @@ def counts(n: int, kinds: int) -> Iterator[tuple[int, ...]]:
             yield first, *others
 
 
-def divergence(one: Law, other: Law, rest: Law, n: int, ratio: Fraction) -> Fraction:
-    """Of mixed reports of n users, of whom all but one draw from the rest: by all outcomes there are, in fractions."""
-    total = Fraction(0)
+def outcomes(one: Law, other: Law, rest: Law, n: int) -> Iterator[tuple[Fraction, Fraction]]:
+    """Of mixed reports of n users, of whom all but one draw from the rest: all that there are, in fractions."""
     for seen in counts(n, len(rest)):
         here = there = Fraction(0)
         for kind, number in enumerate(seen):
@@ -47,8 +51,11 @@ def divergence(one: Law, other: Law, rest: Law, n: int, ratio: Fraction) -> Frac
                 ways = Fraction(math.factorial(n - 1), math.prod(map(math.factorial, left)))
                 ways *= math.prod(p**k for p, k in zip(rest, left, strict=True))
                 here, there = here + ways * one[kind], there + ways * other[kind]
-        total += max(Fraction(0), here - ratio * there)
-    return total
+        yield here, there
+
+
+def divergence(one: Law, other: Law, rest: Law, n: int, ratio: Fraction) -> Fraction:
+    return sum((max(Fraction(0), here - ratio * there) for here, there in outcomes(one, other, rest, n)), Fraction(0))
 
 
 def small_table(rng: np.random.Generator, values: int, outputs: int) -> np.ndarray:
@@ -145,6 +152,28 @@ class TestManyUsers:
         few, many, more = (Shuffled(made, *each).central_epsilon for each in ((20, 1e-3), (100, 1e-3), (100, 1e-2)))
         assert few > many > more
 
+    @pytest.mark.slow
+    def test_no_outcomes_of_several_rounds_tell_more_than_their_bound(self):
+        """All outcomes of three users in three rounds, in fractions; and the bound is near."""
+        delta, rounds = 1e-3, 3
+        mixed = Shuffled(categorical_grr(["yes", "no"], 1.0), 3, delta)
+        yes, no = ((Fraction(a, 2**53), Fraction(b, 2**53)) for a, b in mixed.channel.numerators.tolist())
+        worst = 0.0
+        for one, other in ((yes, no), (no, yes)):
+            pairs = list(outcomes(one, other, no, 3))
+            ratio = Fraction(math.exp(mixed.over_rounds(rounds)))
+            found = Fraction(0)
+            for each in product(pairs, repeat=rounds):
+                found += max(Fraction(0), math.prod(a for a, _ in each) - ratio * math.prod(b for _, b in each))
+            worst = max(worst, float(found))
+        assert 0.9 * delta < worst <= delta
+
+    @pytest.mark.slow
+    def test_rounds_are_as_another_library_composes_them(self):
+        """dp_accounting 0.6.0, self_compose(52) of connect-the-dots of 401 points of the same bound, at 1e-6."""
+        mixed = Shuffled(categorical_grr(range(100), 1.0), 10_000, 1e-6)
+        assert mixed.over_rounds(52) == pytest.approx(0.061020, rel=1e-3)
+
     def test_rounds_add_up_or_less(self):
         mixed = Shuffled(categorical_grr(["yes", "no"], 1.0), 100, 1e-4)
         once, twice, often = (mixed.over_rounds(rounds) for rounds in (1, 2, 400))
@@ -167,8 +196,50 @@ class TestWhatIsMixed:
         assert (mixed.known, mixed.lower_bound) == ("law", None)
         assert mixed.central_epsilon < mixed.generic
 
+    @pytest.mark.parametrize(("sampled", "slack"), [(1, 1e-12), (2, 0.05)])
+    def test_attributes_vary_as_the_draws_of_some_of_their_tables_do(self, sampled, slack):
+        """Each choice of attributes has its product of rows; of one attribute the largest variation is exact."""
+        rows = [_two(each) for each in (0.6, 0.55, 0.65)]
+        mixed = Shuffled(AttributeSampling.of(dict(zip("abc", rows, strict=True)), sampled, 2.0), 30, 1e-3)
+        apart = 0.0
+        for some in combinations(rows, sampled):
+            one, other = (reduce(np.kron, [each.probabilities[row] for each in some]) for row in (0, 1))
+            apart += np.abs(one - other).sum() / 2 / math.comb(3, sampled)
+        assert apart <= mixed.beta <= apart + slack
+        assert mixed.known == "law"
+        assert mixed.central_epsilon < mixed.generic
+
+    def test_features_vary_as_their_tables_by_shares(self):
+        formula = Quadratic([0, 0], [1, 1], 0.0, [1, 0], np.zeros((2, 2)))
+        each = [Feature(name, formula, _two(held), share) for name, held, share in (("x", 0.6, 1), ("y", 0.7, 3))]
+        mixed = Shuffled(Features({"a": (-1, 1), "b": (-1, 1)}, each, 1.0), 30, 1e-3)
+        assert mixed.beta == pytest.approx((0.2 + 3 * 0.4) / 4)
+
+    @pytest.mark.slow
+    def test_one_report_over_time_is_mixed_like_any_and_several_like_rounds(self):
+        made = categorical_grr(["yes", "no"], 1.0)
+        alone = Shuffled(made, 50, 1e-3)
+        once, twice = (Shuffled(Panel(made, 4, k, 2.0, "0" * 32), 50, 1e-3) for k in (1, 2))
+        assert once.central_epsilon == pytest.approx(alone.central_epsilon)
+        assert once.lower_bound == alone.lower_bound
+        assert twice.central_epsilon == pytest.approx(alone.over_rounds(2))
+        assert twice.over_rounds(2) == pytest.approx(alone.over_rounds(4))
+        assert "reports like yours are mixed at a time" in twice.sentence
+
+    @pytest.mark.slow
+    def test_a_panel_that_rotates_is_bounded_for_a_whole_life(self):
+        """Whatever its promise of each span is: somebody who mixes every period hides three reports of a user."""
+        made = categorical_grr(["yes", "no"], 1.0)
+        rotating = Shuffled(Panel(made, 12, 1, 1.0, "0" * 32, span=4), 50, 1e-3)
+        assert rotating.local_epsilon == 3.0
+        assert rotating.central_epsilon == pytest.approx(Shuffled(made, 50, 1e-3).over_rounds(3))
+
+    def test_reports_that_are_sent_again_are_refused(self):
+        with pytest.raises(InputError, match="come back"):
+            Shuffled(Memoised(categorical_grr(["yes", "no"], 1.0), 4, 2, 2.0), 50, 1e-3)
+
     def test_a_law_that_is_not_written_down_has_the_generic_bound_and_says_so(self):
-        mixed = Shuffled(AttributeSampling.of({name: _two() for name in ("a", "b")}, 1, 1.0), 100, 1e-4)
+        mixed = Shuffled(key_value_unary(["a", "b"], _two(), 1.0), 100, 1e-4)
         assert mixed.known == "epsilon"
         assert mixed.beta is None
         assert mixed.lower_bound is None
@@ -218,5 +289,6 @@ class TestWhatIsMixed:
             Shuffled(made, 100, 1e-6)
 
 
-def _two() -> TabulatedMechanism:
-    return make_exact(TabulatedMechanism.from_points([0, 1], [0, 1], [[0.72, 0.28], [0.28, 0.72]], 1.0)).mechanism
+def _two(told: float = 0.72) -> TabulatedMechanism:
+    rows = [[told, 1 - told], [1 - told, told]]
+    return make_exact(TabulatedMechanism.from_points([0, 1], [0, 1], rows, 1.0)).mechanism

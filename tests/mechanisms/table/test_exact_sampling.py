@@ -51,7 +51,7 @@ class Scripted:
 
 
 def by_the_page(table, x, words):
-    """One report as docs/table-format.md has it, one number at a time."""
+    """One report as docs/exact-table-format.md has it, one number at a time."""
     words = iter(words)
     knots, n = table.knots.tolist(), table.knots.size
     k = min(max(i for i in range(n) if knots[i] <= x), n - 2)

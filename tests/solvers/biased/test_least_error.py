@@ -104,7 +104,7 @@ def test_many_users_have_the_best_unbiased_table_for_the_worst_prior(trust):
     assert program.error(*best.solution[:2]).bias_bound < 1e-3 * best.value
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_prior_has_less_than_the_minimax_and_with_many_users_no_less():
     """Bias helps the worst case, too, while users are few."""
     minimax = np.sqrt(solve_minimax(KNOTS, np.e).value)

@@ -36,7 +36,7 @@ def test_what_another_solver_finds_over_all_patterns_lies_between_value_and_boun
     assert found.gap <= 0.1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "queries",
     [np.vstack([np.linspace(-1, 1, 20), np.linspace(-1, 1, 20) ** 2]), RNG.normal(size=(3, 30))],

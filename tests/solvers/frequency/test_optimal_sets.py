@@ -117,7 +117,7 @@ def test_tables_keep_the_ratio_and_the_rows(size, epsilon, seed):
     assert found.gap <= 1e-3
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(st.integers(3, 7), st.integers(0, 2**32 - 1))
 @settings(max_examples=15, deadline=None)
 def test_relabelling_categories_relabels_the_optimum(size, seed):
@@ -128,7 +128,7 @@ def test_relabelling_categories_relabels_the_optimum(size, seed):
     assert one == pytest.approx(other, rel=2e-5)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(st.integers(2, 7), st.floats(0.2, 3.0), st.integers(0, 2**32 - 1))
 @settings(max_examples=15, deadline=None)
 def test_more_budget_never_hurts(size, epsilon, seed):
@@ -156,7 +156,7 @@ def test_warner_s_response_is_optimal_for_two_categories():
         assert solve_frequency(prior, math.e, tolerance=1e-6).value == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_number_of_columns_is_kept_and_costs_error_alone():
     """Fewer columns than the optimum would like: the gap is open and says so."""
     prior = np.full(24, 1 / 24)

@@ -56,7 +56,7 @@ def bodies(views: list[np.ndarray], outcomes: np.ndarray, counts: np.ndarray) ->
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(st.integers(0, 2**32 - 1))
 def test_every_body_multiplies_as_the_matrix_does(seed):
     """One to three views of windows, all combinations of outcomes, some unseen."""

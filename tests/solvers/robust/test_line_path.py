@@ -71,7 +71,7 @@ def test_what_it_returns_is_a_mixture_with_the_prior():
     assert found.weights.sum() == pytest.approx(1, abs=1e-8)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_where_it_is_lost_the_other_path_is_taken(monkeypatch):
     best = solve_minimax(KNOTS, np.e)
     monkeypatch.setattr(minimax, "solve_on_the_line", lambda *_: None)

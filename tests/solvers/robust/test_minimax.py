@@ -90,7 +90,7 @@ def test_where_the_prior_has_weight_the_variance_is_the_largest():
     assert least_favourable(best) @ slack < 2e-6
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 2**32 - 1), share=st.sampled_from([1.0, 0.5, 0.02]))
 def test_random_knots_priors_and_budgets_are_solved(random_program, seed, share):
@@ -152,7 +152,7 @@ def test_extreme_budgets_give_a_feasible_mechanism_and_an_honest_status(epsilon,
     assert checked(plain(epsilon, share)).gap < gap
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("epsilon", [0.02, 0.05, 0.06])
 def test_small_budgets_at_many_knots_are_solved(epsilon):
     """Their outputs crowd around two points, where the squares of the offsets are nearly a line in them."""

@@ -73,7 +73,7 @@ def vertices_of_the_moved(prior: np.ndarray, radius: float) -> list[np.ndarray]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("epsilon", [0.7, 3.0])
 def test_brute_force_over_all_vertices_of_a_tiny_set_agrees(epsilon):
     """The largest over vertices is the guarantee; and no mixture of them is harder than the worst prior."""
@@ -100,7 +100,7 @@ def test_random_knots_priors_sets_and_budgets_are_solved(random_program, kind, s
     assert checked(RobustProgram(drawn.knots, drawn.ratio, priors)).status is Status.OPTIMAL
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_every_prior_is_the_minimax(epsilon):
     """However every prior is described."""
@@ -116,7 +116,7 @@ def test_every_prior_is_the_minimax(epsilon):
         assert best.value == pytest.approx(minimax.value, rel=3e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("radius", [1e-10, 1e-7])
 def test_next_to_no_room_is_the_optimum_for_the_prior(radius):
     known = solve_unbiased(KNOTS, SLOPE, np.e)

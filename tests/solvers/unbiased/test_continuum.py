@@ -154,7 +154,7 @@ def dual_value(measure: Measure, lam: np.ndarray, nu: np.ndarray, margin: float)
     return float(mass @ (at + by * values - values**2) + atom_lam.sum() + min(0.0, G.min()))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(seed=SEEDS, margin=st.sampled_from([0.0, 0.02, 0.3, 1e6]))
 def test_a_dense_scan_of_the_dual_function_confirms_it(random_program, seed, margin):

@@ -72,7 +72,7 @@ def test_the_reference_optima_come_out_to_six_digits(name, epsilon):
     assert len(best.solution.outputs) <= 34
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", list(PRIORS))
 def test_a_grid_of_outputs_is_no_better_and_not_much_worse(name):
     """HiGHS on 201 outputs, an optimum over fewer mechanisms."""

@@ -33,7 +33,7 @@ def rounding(program: UnbiasedProgram, lam: np.ndarray, nu: np.ndarray, outputs:
     return 1e-14 * program.ratio * size.sum(0)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(seed=SEEDS)
 def test_no_search_finds_an_output_below_the_priced_minimum(random_program, seed):

@@ -277,15 +277,13 @@ def _quantiles(estimate: DistributionEstimate, units: str, asked: EstimateOption
         [f"{one['quantile']:g}", *(said_on(one[name], units) or number(one[name]) for name in names)] for one in found
     ]
     lines = [f"  {one['quantile']:g}: {line}" for one in found if (line := none_below(one, units))]
-    last = "\n".join([*([] if found[0].get("assumed") is None else [_assumed(found[0])]), *lines]) or None
+    last = "\n".join([*([] if found[0].get("assumed") is None else [assumed_said(found[0])]), *lines]) or None
     rows = Rows("quantiles of the values", ["quantile", *names], cells, last)
     return Found("fit", facts, {"quantiles": found}, rows)
 
 
-def _assumed(told: Mapping[str, Any]) -> str:
+def assumed_said(told: Mapping[str, Any]) -> str:
     """Return what intervals assume, and what the reports say of it, in words."""
-    if told["interval"] != "affine-pair":
-        return "intervals are strict bounds: of distributions hardest for them they hold less often than they say"
     p_value = told["assumption_p_value"]
     if p_value is None:
         return "intervals assume nothing of the distribution"

@@ -2,54 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .....estimators.intervals import CONFIDENCE
 from .....mechanisms.compact_tables import FloorForm
 from .....mechanisms.exactness.promises import log_ratio
-from ..kind import Checked, Drawing, Found, Held, Kind, Layout, Service, WrittenReports
-from .handler import Numbers, carries_notes, drawing, held_numbers, perturbed, proof_facts
+from ..kind import Checked, Kind
+from .handler import Numbers, Outputs, carries_notes, proof_facts
 
 if TYPE_CHECKING:
-    import numpy as np
     from matplotlib.axes import Axes
 
     from .....mechanisms.table.knot_prior import KnotPrior
     from ....planning.people import MeanWithin
-    from ...options.perturb import PerturbOptions
-    from ..options import EstimateOptions
 
 
 @dataclass(frozen=True, eq=False)
-class Floors(Kind[FloorForm]):
+class Floors(Outputs[FloorForm]):
     """Values are numbers of the domain, reports are outputs; whatever needs all rows has them made."""
 
     of: ClassVar[type] = FloorForm
-    by_itself: ClassVar[bool] = False
-    of_one_column: ClassVar[bool] = True
-
-    def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
-        return perturbed(self.mechanism, asked, rng)
-
-    def held(self, asked: PerturbOptions, beside: Mapping[str, np.ndarray]) -> Held:
-        return held_numbers(self.mechanism, asked, beside)
-
-    def drawing(self, asked: PerturbOptions, rng: np.random.Generator | None) -> Drawing:
-        return drawing(self.mechanism, asked, rng)
-
-    def layout(self, column: str, level_column: str) -> Layout:
-        return Numbers.layout(self, column, level_column)  # pyright: ignore[reportArgumentType] -- it locates as a table
 
     def for_estimates(self) -> Kind:
         """Return its table, which estimators ask for the likelihood of every output, unless it would be too large."""
         return Numbers(self.mechanism.expand()) if self.mechanism.expands else self
-
-    def estimate(self, services: Sequence[Service], asked: EstimateOptions) -> Found:
-        from .estimates import estimate_numbers
-
-        return estimate_numbers(services, asked)
 
     def facts(self) -> dict[str, Any]:
         made, proof = self.mechanism, self.mechanism.proof()

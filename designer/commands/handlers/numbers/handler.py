@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from .....estimators.engines import output_cells
 from .....estimators.intervals import CONFIDENCE
@@ -48,16 +48,15 @@ NUMBERS = ("--column", "--clip", "--drop-missing")
 """Options of `perturb` that say which numbers users hold."""
 
 
-@dataclass(frozen=True, eq=False)
-class Numbers(Kind[TabulatedMechanism]):
-    """Values are numbers of the domain, reports are outputs of the table; services may be estimated together."""
+M = TypeVar("M", "TabulatedMechanism", "FloorForm")
 
-    of: ClassVar[type] = TabulatedMechanism
+
+@dataclass(frozen=True, eq=False)
+class Outputs(Kind[M]):
+    """Values are numbers of the domain, reports are outputs, in whichever form the table is."""
+
     by_itself: ClassVar[bool] = False
     of_one_column: ClassVar[bool] = True
-    has_table: ClassVar[bool] = True
-    assumes: ClassVar[bool] = True
-    holds: ClassVar[tuple[str, ...]] = NUMBERS
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
         return perturbed(self.mechanism, asked, rng)
@@ -81,6 +80,16 @@ class Numbers(Kind[TabulatedMechanism]):
         from .estimates import estimate_numbers
 
         return estimate_numbers(services, asked)
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers(Outputs[TabulatedMechanism]):
+    """Values are numbers of the domain, reports are outputs of the table; services may be estimated together."""
+
+    of: ClassVar[type] = TabulatedMechanism
+    has_table: ClassVar[bool] = True
+    assumes: ClassVar[bool] = True
+    holds: ClassVar[tuple[str, ...]] = NUMBERS
 
     def reader(self, asked: EstimateOptions, *, numbered: bool) -> Reader:
         return number_reader(self.mechanism, asked, numbered=numbered)

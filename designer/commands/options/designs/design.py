@@ -444,7 +444,7 @@ class DesignOptions(FeaturesOptions, OverTimeOptions, ObjectiveOptions, MixingOp
         needs_outputs = not own and (self.biased or self.loss not in (None, "squared"))
         of_loss = "--loss" in self.kind.uses and not self.categorical
         if of_loss and (self.few or (self.outputs_text is None and needs_outputs)):
-            raise InputError("a table for a loss needs the only reports that there may be: give --outputs LO:HI:STEP")
+            raise InputError("a table for a loss needs a list of its reports: give --outputs LO:HI:STEP")
         if self.few and (self.method_text is not None or self.form is not None or self.automatic):
             raise InputError(
                 "--outputs as a number is for tables of the optimum on given knots: leave --method, --form and "

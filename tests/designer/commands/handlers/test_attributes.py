@@ -94,7 +94,7 @@ def test_one_attribute_of_one_service_can_be_fitted(optldp, collected, method):
     assert result["value"] == pytest.approx(known.value, abs=1e-4)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_plain_mean_of_one_attribute_is_the_row_of_all(optldp, collected):
     every = found(optldp, "estimate", *collected[0])
     one = found(optldp, "estimate", *collected[0], "--attribute", "age", "--of", "mean")

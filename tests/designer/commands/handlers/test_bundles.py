@@ -273,7 +273,7 @@ class TestLevels:
                      "--out", "r.csv")  # fmt: skip
         assert done["n"] == 2
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize("protected", [(), ("--level-epsilon", 1)], ids=["clear", "protected"])
     def test_the_mean_of_numbers_at_levels(self, optldp, refusal, design, protected):
         """Reports of numbers at budgets of the users' own give one mean with an interval."""
@@ -373,7 +373,7 @@ class TestPairs:
 class TestAttributes:
     BOTH = ("--attribute", "pay=0:60", "--attribute", "age=18:90", "--knots", 5, "--epsilon", 2)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize("suffix", ["csv", "parquet"])
     def test_means_of_several_attributes(self, optldp, design, suffix):
         """Every user reports some of them, the other cells are empty; the means have intervals."""

@@ -88,7 +88,7 @@ def test_distribution_and_quantiles_of_protected_levels(optldp, reported):
     assert told["quantiles"][0]["value"] == personalised_distribution(counted()).quantile(0.5).value
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_shares_of_the_levels_favour_whoever_is_many(optldp, staff):
     """More users at the most generous level: its variance falls, that of the strictest rises."""
     few, many = (

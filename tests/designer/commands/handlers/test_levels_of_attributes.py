@@ -121,7 +121,7 @@ def test_what_is_not_supported_is_refused_in_one_line(optldp, designed):
         assert message in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_rows_that_are_no_reports_are_left_out_and_counted(optldp, designed):
     """A row without a level, one without a report, one of two reports."""
     designed(*DUCHI)

@@ -118,7 +118,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_is_not_supported_is_refused_in_one_line(optldp, designed):
     """And exit code 2."""
     designed()

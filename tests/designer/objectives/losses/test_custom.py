@@ -147,7 +147,7 @@ def test_the_most_that_is_told_at_the_least_probable_value_is_randomised_respons
     assert "no mechanism on these outputs has more than" in made.summary()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("squared", [True, False])
 def test_quadratic_numbers_and_logarithms_are_what_a_search_over_randomised_response_finds(squared):
     """On two values and outputs tables have two numbers, which can be searched."""

@@ -71,7 +71,7 @@ def asked(tmp_path):
     return "design", "--prior", tmp_path / "p.csv", "--public", "--epsilon", 1, "--objective", "workload"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_command_takes_names_and_files(optldp, asked, tmp_path):
     np.savetxt(tmp_path / "w.csv", np.tri(9), delimiter=",")
     told = [

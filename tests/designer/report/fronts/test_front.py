@@ -117,7 +117,7 @@ def test_a_page_has_the_sentence_of_the_terminal():
     assert front_of(TABLE, 400).errors[0].lower() == f"{text}.".lower()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_page_of_a_biased_table_says_what_is_cut_and_how_far_the_mean_is_off_in_19_of_20_cases():
     prior = Prior.on_knots(np.linspace(0, 80, 17), 0.5 ** np.arange(17), source="public")
     table = design(prior, 1.0, objective=Error(20_000, FactorAmbiguity(2.0))).mechanism

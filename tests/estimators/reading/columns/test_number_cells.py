@@ -96,13 +96,13 @@ class TestRoundTrip:
         (tmp_path / f"data{Path(path).suffix}").rename(tmp_path / Path(path))
         assert read_column(path, "x").tolist() == [3.0]
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_row_order_is_the_files(self, tmp_path):
         values = np.random.default_rng(2).permutation(400_000).astype(float)
         path = written(tmp_path, "k,x\n" + "".join(f"a,{v:.0f}\n" for v in values))
         assert np.array_equal(read_column(path, "x"), values)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize("extension", ["csv", "parquet"])
     def test_a_million_rows_come_back_in_order(self, tmp_path, extension):
         values = np.random.default_rng(3).normal(size=1_000_000)

@@ -67,7 +67,7 @@ def test_memory_is_limited_unless_told_otherwise():
         assert connection.execute("SELECT current_setting('memory_limit')").fetchall() == [("3.0 GiB",)]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_duckdb_draws_no_progress_bar():
     """Where Python has no script, as under -c, it would draw one on stdout, between the results."""
     program = """

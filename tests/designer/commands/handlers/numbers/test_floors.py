@@ -30,7 +30,7 @@ def loaded(path: Path) -> FloorForm:
     return form
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("out", ["short.json", "short.npz"])
 def test_design_writes_the_floor_form_of_what_it_makes(optldp, table, out):
     """The same design with the same facts, and the prior left out where that is asked for."""
@@ -58,7 +58,7 @@ def test_what_has_no_floor_form_is_refused_and_nothing_is_written(refusal, here)
     assert "--form is of no use to noise of one shape" in refusal(*noise, "--form", "floor")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_table_that_would_be_large_is_written_as_its_floor(optldp, here, monkeypatch):
     """Said where nobody asked for it; the same design in either form, and a table where that is asked for."""
     words = ("design", "--range", 0, 10, "--knots", 9, "--epsilon", 1, "--objective", "minimax")
@@ -89,7 +89,7 @@ def test_many_knots_are_designed_and_written_as_a_floor(optldp, here):
     assert found(optldp, "verify", "--exact", "short.json")["epsilon"] == 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_mean_needs_no_table_and_what_does_says_so(optldp, refusal, table, floor, monkeypatch):
     """The estimate is that of the table, for a form that is taken to be too large for one."""
     optldp("perturb", floor, *INCOME, "--out", "r.csv")
@@ -104,7 +104,7 @@ def test_a_mean_needs_no_table_and_what_does_says_so(optldp, refusal, table, flo
     assert "means of one service need no table" in refusal("show", floor, "--plot", "map.png")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_perturb_draws_reports_of_it_and_estimate_reads_them(optldp, table, floor):
     """The mean is what the table that it expands to makes of the reports in the file."""
     assert found(optldp, "perturb", floor, *INCOME, "--out", "r.csv") == {
@@ -127,7 +127,7 @@ def test_a_simulation_makes_the_reports_of_the_table(optldp, floor):
     assert [row.split(",")[0] for row in whole] == [row.split(",")[0] for row in mine]  # each names its own file
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_services_of_a_table_and_of_a_floor_form_are_estimated_together(optldp, table, floor):
     """In either order."""
     people = Path("people.csv").read_text().replace("name,", "user,")

@@ -9,7 +9,7 @@ from optldp.estimators.reading.columns.rows.skipped_rows import failing_rows
 from optldp.mechanisms import InputError
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 99)), unique=True, max_size=30))
 def test_the_first_rows_are_named_whatever_the_order_of_notes(rows):
     """By source and row, from 1; all are counted."""

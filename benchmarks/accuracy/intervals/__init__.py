@@ -1,0 +1,1 @@
+"""Intervals of distributions: how often they hold the truth, and how long they are."""

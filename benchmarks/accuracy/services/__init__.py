@@ -1,0 +1,1 @@
+"""Several services at once: their mean, their distribution, and questions of it."""

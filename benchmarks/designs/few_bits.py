@@ -1,5 +1,7 @@
 """Unbiased reports of few bits, beside those of MVU for the same values and as many outputs."""
 
+from typing import Any
+
 import numpy as np
 from measured import Cell, Table, timed
 from optldp.designer import Prior, Variance, design
@@ -77,19 +79,20 @@ def trust_region(values: np.ndarray, m: int) -> tuple[float, float, float]:
         away = outputs - values[:, None]
         return np.r_[(away**2).ravel(), 2 * (table * away).sum(0)] / n
 
-    def curve(x: np.ndarray) -> sparse.csr_array:
+    def curve(x: np.ndarray) -> Any:
         table, outputs = parts(x)
         beside = sparse.vstack([sparse.diags_array(row) for row in 2 * (outputs - values[:, None]) / n])
         return _with_blocks(beside, sparse.diags_array(2 * table.sum(0) / n))
 
-    def means_slope(x: np.ndarray) -> sparse.csr_array:
+    def means_slope(x: np.ndarray) -> Any:
         table, outputs = parts(x)
         return sparse.hstack([sparse.kron(sparse.eye_array(n), outputs[None]), sparse.csr_array(table)], "csr")
 
-    def means_curve(_: np.ndarray, v: np.ndarray) -> sparse.csr_array:
+    def means_curve(_: np.ndarray, v: np.ndarray) -> Any:
         beside = sparse.vstack([each * sparse.eye_array(m) for each in v])
         return _with_blocks(beside, sparse.csr_array((m, m)))
 
+    of_means: Any = optimize.NonlinearConstraint  # whose stub takes no derivatives
     found = optimize.minimize(
         lambda x: float(np.sum(parts(x)[0] * (parts(x)[1] - values[:, None]) ** 2)) / n,
         np.r_[np.full(n * m, 1 / m), np.linspace(-1, 1, m)],
@@ -100,7 +103,7 @@ def trust_region(values: np.ndarray, m: int) -> tuple[float, float, float]:
         constraints=[
             optimize.LinearConstraint(private, -np.inf, 0),
             optimize.LinearConstraint(sums, 1, 1),
-            optimize.NonlinearConstraint(lambda x: parts(x)[0] @ parts(x)[1] - values, 0, 0, means_slope, means_curve),
+            of_means(lambda x: parts(x)[0] @ parts(x)[1] - values, 0, 0, means_slope, means_curve),
         ],
         options={"maxiter": STEPS, "sparse_jacobian": True},
     )
@@ -109,7 +112,7 @@ def trust_region(values: np.ndarray, m: int) -> tuple[float, float, float]:
     return float(found.fun), float(abs(table @ outputs - values).max()), max(0.0, float(ratios.max()) - EPSILON)
 
 
-def _with_blocks(beside: sparse.coo_array, corner: sparse.sparray) -> sparse.csr_array:
+def _with_blocks(beside: Any, corner: Any) -> Any:
     """Return the symmetric matrix whose table has no curvature by itself."""
     nothing = sparse.csr_array((beside.shape[0], beside.shape[0]))
     return sparse.block_array([[nothing, beside], [beside.T, corner]], format="csr")

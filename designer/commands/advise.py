@@ -112,12 +112,12 @@ def advise_command(
     else:
         grid = RACE_KNOTS if knots is None and prior_file is None else knots
         prior, notes = read_prior(data, column, domain, prior_file, grid, public, drop_missing, "", clip=clip)
-    if not categorical and of is not None and name_asked(of) in ASKED:
-        given = repetitions if repetitions != REPETITIONS else None
-        drawn = {"--estimator": estimators or None, "--seed": seed, "--repetitions": given}
-        refuse_given("for estimates that are simulated, of which lengths of intervals are none", drawn)
-        _of_question(prior, n, epsilon, of, mechanisms or None, notes, as_json=as_json)
-        return
+        if of is not None and name_asked(of) in ASKED:
+            given = repetitions if repetitions != REPETITIONS else None
+            drawn = {"--estimator": estimators or None, "--seed": seed, "--repetitions": given}
+            refuse_given("for estimates that are simulated, of which lengths of intervals are none", drawn)
+            _of_question(prior, n, epsilon, of, mechanisms or None, notes, as_json=as_json)
+            return
     with share_progress("simulating") as update:
         advice = advise(
             prior, n, epsilon, of=of, mechanisms=mechanisms or None, estimators=estimators or None,  # pyright: ignore[reportArgumentType] -- checked there

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from ..designs.result import Design
     from ..priors.prior import Prior
 
+NEAR = 1e-3
+"""Relative tolerance of a design that is seen while a slider moves, in about half the time."""
+
 GoOn = Callable[..., None] | None
 """Called at every step; raises what ends the computation."""
 
@@ -85,15 +88,17 @@ class Rivals:
     bound: float
 
 
-def answer(prior: Prior | CategoricalPrior, state: State, go_on: GoOn = None) -> Answer:
-    """Return the best mechanism for what is chosen; one design."""
+def answer(
+    prior: Prior | CategoricalPrior, state: State, go_on: GoOn = None, *, tolerance: float | None = None
+) -> Answer:
+    """Return the best mechanism for what is chosen, within a tolerance or its objective's own; one design."""
     from ...estimators.poisoning.influence import influence
     from ..designs.design import design
 
     of, n = state.of, state.n
     on_knots = prior if isinstance(prior, CategoricalPrior) else QUESTIONS[of].on_knots(prior)
     objective = questions.objective(of, n)
-    made = design(on_knots, state.epsilon, objective=objective, progress=go_on)
+    made = design(on_knots, state.epsilon, objective=objective, tolerance=tolerance, progress=go_on)
     if of != "mean":
         return Answer(made, n, of, questions.error(of, made.value, n, prior.weights.size), None)
     error = questions.error(of, made.expected_variance, n)

@@ -30,6 +30,10 @@ class Kept:
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[Prior | CategoricalPrior, str, int, float], Answer] = OrderedDict()
 
+    def has(self, prior: Prior | CategoricalPrior, state: State) -> bool:
+        """Return whether the answer is kept."""
+        return (prior, state.of, state.n, state.epsilon) in self._known
+
     def answer(self, prior: Prior | CategoricalPrior, state: State, go_on: GoOn = None) -> Answer:
         """Return the answer that is kept, or a new one, which is kept from now on."""
         key = prior, state.of, state.n, state.epsilon

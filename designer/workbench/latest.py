@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
@@ -29,17 +30,19 @@ class Latest:
     """
 
     def __init__(self) -> None:
-        self._busy, self._waiting = False, None
+        self._busy, self._waiting, self._newer = False, None, asyncio.Event()
 
     async def ask(self, request: Callable[[], Awaitable[None]]) -> None:
         """Compute this now, or after what is being computed unless another request comes before then."""
         if self._busy:
             self._waiting = request
+            self._newer.set()
             return
         self._busy, self._waiting = True, request
         try:
             while self._waiting is not None:
                 now, self._waiting = self._waiting, None
+                self._newer.clear()
                 with suppress(Overtaken):
                     await now()
         finally:
@@ -49,3 +52,9 @@ class Latest:
         """Raise `Overtaken` if another request waits; a computation, in whatever thread, calls it at its every step."""
         if self._waiting is not None:
             raise Overtaken
+
+    async def pause(self, seconds: float) -> None:
+        """Wait so long, or raise `Overtaken` as soon as another request waits."""
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._newer.wait(), seconds)
+        self.go_on()

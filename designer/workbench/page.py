@@ -18,7 +18,7 @@ from ..priors.categorical import CategoricalPrior
 from ..priors.prior import Prior
 from ..report.odds import odds_sentence
 from . import charts, taking
-from .answers import Answer, Rivals, epsilon_for, rivals
+from .answers import NEAR, Answer, Rivals, answer, epsilon_for, rivals
 from .kept import Kept
 from .latest import Latest
 from .questions import QUESTIONS
@@ -284,15 +284,22 @@ class Page:
         await self._latest.ask(self._answer)
 
     async def _answer(self) -> None:
-        """Answer the state as it is now: the mechanism first, then what takes longer unless something new was asked."""
+        """Answer the state as it is now: the mechanism first, then what takes longer unless something new was asked.
+
+        A mechanism for a mean that is not kept is seen within a larger tolerance first; for others that saves no time.
+        """
         state, prior, go_on = self._state, self._prior, self._latest.go_on
         _update(self._histogram, charts.histogram(prior, self._ink))
         self._status.text = "Computing"
         try:
-            self._made = made = await _off_the_loop(partial(self._kept.answer, prior, state, go_on))
+            roughly = state.of == "mean" and not self._kept.has(prior, state)
+            compute = partial(answer, tolerance=NEAR) if roughly else self._kept.answer
+            self._made = made = await _off_the_loop(partial(compute, prior, state, go_on))
             self._show(made, state, prior)
-            await asyncio.sleep(PAUSE)
-            go_on()
+            await self._latest.pause(PAUSE)
+            if roughly:
+                self._made = made = await _off_the_loop(partial(self._kept.answer, prior, state, go_on))
+                self._show(made, state, prior)
             self._show_rivals(await _off_the_loop(partial(rivals, prior, state, go_on)), state.of)
             found = await _off_the_loop(partial(tried, prior, made, state.seed, go_on))
         except OptldpError as refused:
@@ -376,16 +383,21 @@ class Page:
     async def _again(self) -> None:
         await self._choose(seed=secrets.randbelow(10**6))
 
-    def _table(self) -> None:
+    async def _closest(self) -> Answer:
+        """The answer within the tolerance of the command line, whatever is seen."""
+        return await _off_the_loop(partial(self._kept.answer, self._prior, self._state))
+
+    async def _table(self) -> None:
         if self._made is not None:
-            ui.download.content(taking.table_bytes(self._made.design), "mech.json")
+            ui.download.content(taking.table_bytes((await self._closest()).design), "mech.json")
 
     def _script(self) -> None:
         ui.download.content(taking.script(self._state, self._source), "workbench.py")
 
     async def _sign(self) -> None:
         if self._made is not None:
-            page = await _off_the_loop(partial(taking.report, self._made.design, self._state.n))
+            made = await self._closest()
+            page = await _off_the_loop(partial(taking.report, made.design, made.n))
             ui.download.content(page, "report.html")
 
 

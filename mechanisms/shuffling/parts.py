@@ -129,5 +129,6 @@ def _of_draws(p: Fraction, beta: Fraction, draws: int) -> Fraction:
     alpha = beta / (p - 1)
     each, law = [alpha, 1 - alpha * (p + 1), alpha * p], [Fraction(1)]
     for _ in range(draws):
-        law = [sum(each[k] * law[m - k] for k in range(3) if 0 <= m - k < len(law)) for m in range(len(law) + 2)]
+        around = [Fraction(0), Fraction(0), *law, Fraction(0), Fraction(0)]
+        law = [each[2] * a + each[1] * b + each[0] * c for a, b, c in zip(around, around[1:], around[2:], strict=False)]
     return sum((up - down for up, down in zip(law[:draws:-1], law[:draws], strict=True)), Fraction(0))

@@ -103,7 +103,7 @@ def _by_log_ratios(
 
     def kept(epsilon: float) -> bool:
         above = losses > epsilon
-        told = together.mass[above] @ -np.expm1(epsilon - losses[above])
+        told = float(together.mass[above] @ -np.expm1(epsilon - losses[above]))
         return together.infinite + told * (1 + ROOM + rounding(together.mass.size)) + TINY <= delta
 
     low, high = 0.0, max(float(losses[-1]), step)

@@ -1,4 +1,4 @@
-"""Print how large the house is: lines of code, files, options, and questions after the class of a mechanism.
+"""Print how large the house is: lines of code, files, options, reasons, and questions after a mechanism's class.
 
     python .ci/size.py [--check]
 
@@ -34,6 +34,9 @@ ALLOWED = {
 CALLED = {"mechanism", "made", "table", "channel", "level", "bundle"}
 """What mechanisms are called."""
 
+SMALL = 40
+"""Lines below which a file that one other imports may belong into that one."""
+
 NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
 
@@ -54,6 +57,12 @@ def main() -> int:
         print(f"{layer:12}{figures['lines']:8,}{figures['files']:7}{figures['asked']:19}")
     print(f"{'all':12}{total['lines']:8,}{total['files']:7}{total['asked']:19}")
     print(f"{len(kinds)} classes of mechanisms, {len(set(_options(trees['designer'])))} options of the command line")
+    comments, reasons, inside = (
+        sum(map(count, [text for texts in sources.values() for text in texts]))
+        for count in (comments_in, reasoned, imports_inside)
+    )
+    print(f"{comments} comments, {reasons} constants with a sentence below them, {inside} imports inside functions")
+    print(f"{len(alone())} files of under {SMALL} lines that one other file imports")
     return 0 if "--check" not in sys.argv[1:] else checked(kinds)
 
 
@@ -89,6 +98,47 @@ def lines_of_code(text: str, tree: ast.Module) -> int:
             if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) and isinstance(one.value.value, str):
                 code -= set(range(one.lineno, (one.end_lineno or one.lineno) + 1))
     return len(code)
+
+
+def comments_in(text: str) -> int:
+    """Return the number of comments that are no marks for tools."""
+    marks = ("noqa", "pyright:", "fmt:", "type:")
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return sum(token.type == tokenize.COMMENT and not any(mark in token.string for mark in marks) for token in tokens)
+
+
+def reasoned(text: str) -> int:
+    """Return the number of a module's constants below which a sentence stands."""
+    body = ast.parse(text).body
+    said = (isinstance(two, ast.Expr) and isinstance(two.value, ast.Constant) for two in body[1:])
+    return sum(
+        isinstance(one, ast.Assign | ast.AnnAssign) and is_said for one, is_said in zip(body, said, strict=False)
+    )
+
+
+def imports_inside(text: str) -> int:
+    """Return the number of imports inside functions, one of a nested function once."""
+    functions = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef))
+    inner = {
+        node.lineno for one in functions for node in ast.walk(one) if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+    return len(inner)
+
+
+def alone() -> list[str]:
+    """Return the files of few lines, other than `__init__`, that exactly one other file imports."""
+    files = {
+        path.relative_to(ROOT).with_suffix("").parts: path for layer in LAYERS for path in (ROOT / layer).rglob("*.py")
+    }
+    importers: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    for name, path in files.items():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                room = (*name[: -node.level], *(node.module.split(".") if node.module else ()))
+                for one in (room, *((*room, alias.name) for alias in node.names)):
+                    importers.setdefault(one, set()).add(name)
+    few = (name for name, path in files.items() if len(path.read_text("utf-8").splitlines()) < SMALL)
+    return ["/".join(name) for name in few if name[-1] != "__init__" and len(importers.get(name, ())) == 1]
 
 
 def _subclasses(trees: list[ast.Module]) -> set[str]:

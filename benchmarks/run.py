@@ -21,7 +21,9 @@ from designs import (
     channel,
     closed_forms,
     derived_rivals,
+    few_bits,
     hostile_problems,
+    labels,
     many_knots,
     reference_optima,
     rivals,
@@ -46,7 +48,7 @@ PAGES: dict[str, tuple[str, tuple[ModuleType, ...]]] = {
             watched,
         ),
     ),
-    "benchmarks-problem": ("Benchmarks: one program", (targets, derived_rivals, channel)),
+    "benchmarks-problem": ("Benchmarks: one program", (targets, derived_rivals, few_bits, labels, channel)),
     "benchmarks-reports": (
         "Benchmarks: drawing, counting and estimating",
         (throughput, exact_tables, counting, counting_attributes, user_weights, likelihoods),

@@ -21,7 +21,7 @@ from accuracy import (
     smoothing,
     wavelets,
 )
-from accuracy.intervals import intervals, short_intervals
+from accuracy.intervals import assumed_lengths, intervals, levels_and_biased, short_intervals
 from accuracy.services import services_and_queries, services_distribution, services_mean, unequal
 
 PARTS: dict[str, ModuleType] = {
@@ -33,6 +33,8 @@ PARTS: dict[str, ModuleType] = {
     "intervals": intervals,
     "short-intervals": short_intervals,
     "services-and-queries": services_and_queries,
+    "levels-and-biased": levels_and_biased,
+    "assumed-lengths": assumed_lengths,
     "smoothing": smoothing,
     "unequal": unequal,
     "personalised": personalised,
@@ -46,6 +48,7 @@ PARTS: dict[str, ModuleType] = {
 }
 SHORT = (
     smoothing, unequal, phases_default, advice, wavelets, short_intervals, histograms, services_and_queries,
+    levels_and_biased, assumed_lengths,
 )  # fmt: skip
 """Parts whose page shows all; those of others show a summary of `rows`, which benchmarks/accuracy/full has as CSV."""
 

@@ -241,6 +241,7 @@ class _Numbers:
         return isinstance(reports, list | tuple) or (isinstance(reports, np.ndarray) and not reports.dtype.names)
 
     def collect(self, services: Sequence[Any], column: str, options: dict[str, Any]) -> ReportCounts:
+        # Not at the top: duckdb, which these load, would print leaked objects at the end of every program.
         from .counting.collect import collect
         from .engines.lazy import is_lazy
 

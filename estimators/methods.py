@@ -72,9 +72,6 @@ DISTRIBUTIONS: Mapping[str, DistributionWay] = {
 
 DISTRIBUTION_METHODS: tuple[DistributionMethod, ...] = tuple(DISTRIBUTIONS)
 
-MAXIMUM: tuple[DistributionMethod, ...] = tuple(name for name, way in DISTRIBUTIONS.items() if "solver" in way.settings)
-"""The exact maximum likelihood, under the names of one service and of several."""
-
 OF_ONE_SERVICE: tuple[DistributionMethod, ...] = tuple(name for name, way in DISTRIBUTIONS.items() if not way.same_as)
 """Every way to a distribution once: what plans simulate."""
 

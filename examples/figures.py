@@ -26,7 +26,7 @@ from optldp.designer import (
     trade_off_curve,
 )
 from optldp.designer.designs import clip_curve
-from optldp.designer.objectives import Loss
+from optldp.designer.objectives import AtMost, Loss
 from optldp.estimators import bias_aware_mean, count, estimate_distribution, estimate_frequencies
 from optldp.mechanisms import frequency_oracle
 from optldp.mechanisms.promise import Blocks, ByValue, Metric, Promise, Ratios, Sensitive
@@ -45,6 +45,7 @@ RARE = stats.lognorm(1.0, scale=8)
 EPSILONS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 EPSILON = 2.0
 USERS, REPETITIONS = 200, 4_000
+OUTPUTS = (2, 3, 4, 6, 8)
 SIMULATED = ("optimal", "aaa", "piecewise", "hybrid", "three-outputs", "duchi", "laplace")
 
 PIXELS_PER_INCH = 144
@@ -173,6 +174,25 @@ def _allowed_and_made(name: str, promise: Promise, prior: Prior) -> Axes:
     return right
 
 
+def of_outputs() -> Axes:
+    """What few outputs cost: the variance of the best table of so many against them, and what no table is below."""
+    prior = Prior.from_distribution(GUESSES["skewed"], knots=11, domain=DOMAIN, source="public", units="kEUR")
+    _, panels = plt.subplots(1, 2, figsize=(6.3, 2.9), layout="constrained")
+    for ax, epsilon in zip(panels, (1.0, 3.0), strict=True):
+        made = [design(prior, epsilon, outputs=AtMost(m), uniform_share=0.0) for m in OUTPUTS]
+        ax.plot(OUTPUTS, [each.value for each in made], "o-", color="#1f6fb4", markersize=4, label="at most so many")
+        bound = made[-1].bound
+        ax.axhline(bound, color="black", linewidth=1, linestyle="--", label=f"no table is below {bound:,.4g}")
+        ax.set_xscale("log", base=2)
+        ax.set_xticks(OUTPUTS, [f"{m}" for m in OUTPUTS])
+        ax.minorticks_off()
+        ax.set(title=f"ε = {epsilon:g}", xlabel="outputs: 2, 4, 8 are 1 to 3 bits", ylim=(0, None))
+        ax.set_ylabel("n · variance of the mean [kEUR²]")
+        ax.title.set_fontsize("medium")
+        ax.legend(loc="lower right", frameon=False, fontsize="small")
+    return panels[0]
+
+
 def told() -> Axes:
     """What reports tell of the distribution: the design that wants that most, and others."""
     prior = Prior.from_distribution(GUESSES["skewed"], knots=17, domain=DOMAIN, source="public", units="kEUR")
@@ -196,7 +216,7 @@ def main() -> None:
     prior = prior_of("skewed")
     pictures = against_budget(prior) | at_one_budget(prior) | where_bias_pays() | of_categories()
     pictures |= {"error-table": errors_of_means(), "distribution": distribution(prior), "counted-as": counted(prior)}
-    pictures |= {"objective": told()} | of_privacies()
+    pictures |= {"objective": told(), "outputs": of_outputs()} | of_privacies()
     places = {f"figures/{name}.png": axes for name, axes in pictures.items()}
     for name, axes in places.items():
         path = out / name

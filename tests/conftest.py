@@ -1,6 +1,7 @@
 """How tests run: properties on the same examples each time, reports drawn by the same words, one thread each.
 
-HYPOTHESIS_PROFILE=search draws new examples of properties, and more, and reports from the system's entropy.
+HYPOTHESIS_PROFILE=night has five times as many of these examples. HYPOTHESIS_PROFILE=search draws new ones, and more,
+and reports from the system's entropy.
 """
 
 import os
@@ -16,7 +17,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: tests run si
 import pytest
 from hypothesis import settings
 
-settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("same", derandomize=True, deadline=None, max_examples=40)
+settings.register_profile("night", derandomize=True, deadline=None, max_examples=200)
 settings.register_profile("search", deadline=None, max_examples=500)
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "same")
 settings.load_profile(PROFILE)
@@ -47,9 +49,11 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef) -> Generator[None, objec
         return (yield)
 
 
-MANY_CASES = 8
-"""Of a quick test with more cases than this half run by day, and a third where it has over three times as many."""
+SHARES = ((2, 2), (5, 3), (8, 4), (24, 6))
+"""Of a quick test with more cases than the first number of a pair, one in so many as the second runs by day."""
 
+SHARES_OF_SINGULAR = ((8, 2), (24, 3))
+"""The same where `SINGULAR` says so, and elsewhere the cases of which the first runs by day in any case."""
 
 SINGULAR = (
     "tests/conformance/",
@@ -61,18 +65,21 @@ SINGULAR = (
 """Where each case is another mechanism's promise, another fault or page: of a slow test each third runs by day."""
 
 
+def share(cases: int, shares: tuple[tuple[int, int], ...]) -> int:
+    """Return of how many cases one runs by day."""
+    return max((one for more, one in shares if cases > more), default=1)
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m leaves out what is slow
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Of a test that is marked `sampled(n)` each n-th case is quick, from the first on, and all others are slow.
 
     Of a slow test with several cases the first and then each ninth run by day, or each third where `SINGULAR` says so,
-    and all others at night; of a quick test with many cases as many as `MANY_CASES` says. A checksum of its name
-    decides on a quick case, not its place: cases that are products of two lists would lose a whole value of one of
-    them.
+    and all others at night; of a quick test with many cases as many as `SHARES` says. A checksum of the name
+    decides, not the place: cases that are products of two lists would lose a whole value of one of them.
     """
-    seen, slow = Counter[str](), Counter[str]()
+    seen, slow, quick = Counter[str](), Counter[str](), Counter[str]()
     cases = Counter(item.nodeid.partition("[")[0] for item in items)
-    share = {test: 1 + (count > MANY_CASES) + (count > 3 * MANY_CASES) for test, count in cases.items()}
     for item in items:
         test, _, case = item.nodeid.partition("[")
         if mark := item.get_closest_marker("sampled"):
@@ -85,5 +92,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if slow[test] % (3 if test.startswith(SINGULAR) else 9):
                 item.add_marker(pytest.mark.nightly)
             slow[test] += 1
-        elif not mark and crc32(item.nodeid.encode()) % share[test]:
-            item.add_marker(pytest.mark.nightly)
+        elif not mark:
+            drawn, shares = crc32(item.nodeid.encode()), SHARES_OF_SINGULAR if test.startswith(SINGULAR) else SHARES
+            if drawn % share(cases[test], SHARES_OF_SINGULAR) or (quick[test] and drawn % share(cases[test], shares)):
+                item.add_marker(pytest.mark.nightly)
+            else:
+                quick[test] += 1

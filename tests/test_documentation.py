@@ -64,7 +64,7 @@ SLOW = (
 )
 """They design dozens of mechanisms, or draw many pictures."""
 
-NIGHTLY = ("bounds.md", "figures.md", "sweeps.md", "tutorial.md")
+NIGHTLY = ("figures.md", "sweeps.md", "tutorial.md")
 """Pictures whose functions have tests of their own (`designer/plots`), and half a minute each of simulations or fits.
 
 By day the other tutorials run in turn, and every command and option of these pages is asked for.
@@ -110,8 +110,6 @@ def shows(block: Block, printed: str) -> None:
 
 REPLAYED = {
     "tutorial.md": ("mech.png", "mean.png", "reports.csv", "distribution.csv", "distribution.png", "budgets.png"),
-    "tutorial-categories.md": ("jobs.json", "reports.csv", "jobs.png", "table.png"),
-    "tutorial-attributes.md": ("three.json", "reports.csv"),
     "studies/affairs.md": ("answer.png",),
     "studies/visits.md": ("answer.png",),
     "studies/occupations.md": ("answer.png",),
@@ -119,6 +117,8 @@ REPLAYED = {
     "studies/marriages.md": ("answer.png",),
     "tutorial-two-columns.md": ("two.json", "reports.csv", "map.png"),
     "is-it-for-you.md": ("last_year.csv",),
+    "tutorial-categories.md": ("jobs.json", "reports.csv", "jobs.png", "table.png"),
+    "tutorial-attributes.md": ("three.json", "reports.csv"),
     "index.md": (),
     "what-is-local-privacy.md": (),
     "choosing-epsilon.md": (),

@@ -16,7 +16,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "says"),
-    [("several_attributes.py", "attributes"), ("many_rows.py", "peak"), ("categories.py", "Designed table")],
+    [("categories.py", "Designed table"), ("several_attributes.py", "attributes"), ("many_rows.py", "peak")],
     ids=str,
 )
 def test_an_example_runs(tmp_path, name, says):

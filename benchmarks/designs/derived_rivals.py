@@ -122,10 +122,16 @@ def _by_distance(n: int, epsilon: float) -> tuple[Cell, ...]:
     return n, epsilon, theirs, taken, found.value, found.bound, seconds
 
 
-def all_pairs(losses: np.ndarray, logs: np.ndarray, prior: np.ndarray | None = None) -> float:
+def all_pairs(
+    losses: np.ndarray,
+    logs: np.ndarray,
+    prior: np.ndarray | None = None,
+    means: tuple[np.ndarray, np.ndarray] | None = None,
+) -> float:
     """Return the least worst loss of a table with P(y | i) <= e^logs[i, k] P(y | k) for all pairs of values.
 
-    With a prior the least expected loss. Pairs of infinite log-ratio are free.
+    With a prior the least expected loss; with means, values and outputs, of unbiased tables. Pairs of infinite
+    log-ratio are free. It is infinite where there is no such table.
     """
     n, m = losses.shape
     i, k = np.nonzero(~np.eye(n, dtype=bool) & np.isfinite(logs))
@@ -134,12 +140,18 @@ def all_pairs(losses: np.ndarray, logs: np.ndarray, prior: np.ndarray | None = N
     private = sparse.hstack([sparse.kron(pairs, sparse.eye_array(m)), sparse.csr_array((i.size * m, 1))])
     worst = sparse.hstack([sparse.block_diag([row[None] for row in losses]), np.full((n, 1), -1.0)])
     sums = sparse.hstack([sparse.kron(sparse.eye_array(n), np.ones((1, m))), sparse.csr_array((n, 1))])
+    ones = np.ones(n)
+    if means is not None:
+        values, outputs = means
+        of_outputs = sparse.kron(sparse.eye_array(n), outputs[None])
+        sums = sparse.vstack([sums, sparse.hstack([of_outputs, sparse.csr_array((n, 1))])])
+        ones = np.r_[ones, values]
     if prior is None:
         costs, rows, most = np.r_[np.zeros(n * m), 1.0], sparse.vstack([private, worst]).tocsr(), i.size * m + n
     else:
         costs, rows, most = np.r_[(prior[:, None] * losses).ravel(), 0.0], private.tocsr(), i.size * m
-    found = linprog(costs, rows, np.zeros(most), sums, np.ones(n), method="highs-ipm")
-    return float(found.fun)
+    found = linprog(costs, rows, np.zeros(most), sums, ones, method="highs-ipm")
+    return np.inf if found.fun is None else float(found.fun)
 
 
 def _few(epsilon: float) -> tuple[Cell, ...]:

@@ -103,7 +103,7 @@ def costs(pair: Pair, epsilon: float, knots: int) -> str:
 
 
 def as_text(table: Table) -> str:
-    return f"{table.about}\n\n{table.markdown()}\n"
+    return f"{table.markdown()}\n"
 
 
 def problem_of(prior: Prior, epsilon: float, objective: Cdf | Share) -> Problem:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -32,14 +33,22 @@ from .output.output import (
     refuse_given,
     say,
     share_progress,
+    spinner,
 )
 from .output.prior import read_categorical_prior, read_prior
+from .output.shortest import print_lengths
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..planning.advice import Advice
     from ..planning.bootstrap import Simulated
+    from ..priors.prior import Prior
 
 REPETITIONS = 10
+ASKED = ("median", "share", "cdf", "mean,cdf", "cdf,mean")
+"""Questions that are judged by the length of an interval."""
+
 RACE_KNOTS = 33
 """Of a column's prior: which mechanism errs less hardly depends on them, and a fit takes half as long as at 101."""
 
@@ -61,7 +70,11 @@ def advise_command(
     ] = None,
     of: Annotated[
         str | None,
-        typer.Option("--of", help="Estimate to judge by: mean or distribution; for categories, frequencies."),
+        typer.Option(
+            "--of",
+            help="Estimate to judge by: mean or distribution; for categories, frequencies. Or a question, as in "
+            "design: median, share:above=20, cdf or mean,cdf, judged by how long intervals of the answer are.",
+        ),
     ] = None,
     mechanisms: Annotated[
         list[str] | None,
@@ -85,10 +98,12 @@ def advise_command(
 
     \b
     Example: optldp advise survey.csv --column income --range 0 200000 --n 10000 --epsilon 1
+    Example: optldp advise survey.csv --column income --range 0 200000 --n 10000 --epsilon 1 --of median
     Example: optldp advise survey.csv --column job --categorical --n 10000 --epsilon 1
     """
     import numpy as np
 
+    from ...mechanisms.option_grammar import name_asked
     from ..planning.advice import advise
 
     if categorical:
@@ -97,6 +112,12 @@ def advise_command(
     else:
         grid = RACE_KNOTS if knots is None and prior_file is None else knots
         prior, notes = read_prior(data, column, domain, prior_file, grid, public, drop_missing, "", clip=clip)
+        if of is not None and name_asked(of) in ASKED:
+            given = repetitions if repetitions != REPETITIONS else None
+            drawn = {"--estimator": estimators or None, "--seed": seed, "--repetitions": given}
+            refuse_given("for estimates that are simulated, of which lengths of intervals are none", drawn)
+            _of_question(prior, n, epsilon, of, mechanisms or None, notes, as_json=as_json)
+            return
     with share_progress("simulating") as update:
         advice = advise(
             prior, n, epsilon, of=of, mechanisms=mechanisms or None, estimators=estimators or None,  # pyright: ignore[reportArgumentType] -- checked there
@@ -120,6 +141,29 @@ def advise_command(
         place = "tie" if advice.tie and row in advice.rows[:2] else row.standing
         cells[-1] += [*_shown(row.jensen_shannon), *_shown(row.wasserstein), str(row.draws or "exact"), place]
     print_rows(advice.sentence, header, cells)
+
+
+def _of_question(
+    prior: Prior, n: int, epsilon: float, of: str, mechanisms: Sequence[str] | None, notes: list[str], *, as_json: bool
+) -> None:
+    """Judge mechanisms by how long intervals of an answer are, beside the table made for it: nothing is drawn."""
+    from ..comparison.compare import compare
+    from ..objectives.questions.asked import objective_of
+    from ..planning.advice import DEFAULT_MECHANISMS
+    from ..planning.questions import lengths_of, lengths_said
+
+    objective = objective_of(of, n)
+    with spinner("comparing"):
+        found = compare(prior, [epsilon], methods=mechanisms or DEFAULT_MECHANISMS, objectives=[objective])
+    rows = sorted((row for row in found if row.objective == objective.key), key=lambda row: row.value or math.inf)
+    for note in notes:
+        say(note)
+    if not as_json:
+        print_lengths(objective, rows, n, prior.units)
+        return
+    told = [{"mechanism": row.method, **lengths_of(row, objective), "error": row.error or None} for row in rows]
+    advice = "\n".join(lengths_said(rows, objective, prior.units))
+    print_json({"advice": advice, "n": n, "epsilon": epsilon, "of": of, "rows": told})
 
 
 def _shown(found: Simulated | None) -> list[str]:

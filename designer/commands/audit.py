@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from ...mechanisms.errors import InputError
 from .options.shared import Json, Table
 from .output.output import NOT_SO, one_line_errors, print_facts, print_json, readable, refuse_given, share_progress
 
@@ -56,7 +57,6 @@ def audit_command(
     """
     import numpy as np
 
-    from ...mechanisms import InputError
     from ...mechanisms.files.bundle import read_unverified_mechanism
     from ...mechanisms.third_party.mark import require_ours
     from ..auditing.audit import audit

@@ -74,6 +74,16 @@ class CompareOptions(FeaturesOptions, ObjectiveOptions):
             rich_help_panel=PANEL,
         ),
     ] = None
+    of: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--of",
+            metavar="QUESTION",
+            help="Question instead of --objective, as in design: mean, median, share:above=20, cdf or mean,cdf; "
+            "rows say how long intervals of the answer are. Repeat for several.",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
     methods: Methods = None
     tables: Annotated[
         list[Path] | None,
@@ -109,7 +119,7 @@ class CompareOptions(FeaturesOptions, ObjectiveOptions):
         """Raise InputError for an option that only numbers have a use for."""
         numeric = (
             "--n", "--range", "--knots", "--method", "--table", "--outputs", "--uniform-share", "--tolerance",
-            "--objective", "--confidence", "--assume", "--assume-from", "--plot",
+            "--objective", "--of", "--confidence", "--assume", "--assume-from", "--plot",
         )  # fmt: skip
         self.refuse("of no use to categories", *numeric)
 
@@ -124,6 +134,7 @@ def compare_command(asked: CompareOptions) -> None:
     Example: optldp compare survey.csv --column income --range 0 200000 --epsilon 1 --objective minimax \\
     --objective expected
     Example: optldp compare survey.csv --column income --range 0 200000 --epsilon 1 --objective error --n 20000
+    Example: optldp compare survey.csv --column age --range 18 90 --epsilon 1 --n 20000 --of share:above=65 --of cdf
     Example: optldp compare --prior prior.csv --epsilon 1 --table mech.json
     Example: optldp compare --prior prior.csv --epsilon 1 --method optimal --outputs 2,4,8,16
     Example: optldp compare --prior prior.csv --epsilon 0.5,1,2 --plot variances.svg
@@ -136,6 +147,7 @@ def compare_command(asked: CompareOptions) -> None:
     from ..comparison.compare import compare
     from ..methods.registry import METHODS
     from ..planning.people_of_rows import row_facts
+    from ..planning.questions import lengths_of
     from .options.designs.levels import budget_numbers
 
     require_place(asked.out, SUFFIXES, force=asked.force)
@@ -155,8 +167,12 @@ def compare_command(asked: CompareOptions) -> None:
         )
         _compare_categories(labels, epsilons, notes if asked.public else [*notes, SENSITIVE], asked)
         return
-    decides, *others = asked.objectives_named(asked.objectives or ["expected"])
+    if asked.of:
+        asked.refuse("for a comparison that no question chooses", "--objective")
+    decides, *others = asked.objectives_named(asked.objectives or ([] if asked.of else ["expected"]), asked.of or ())
     share = asked.uniform_share if decides.uniform_share else None  # as in `optldp design`, others have no use for it
+    # Questions are answered within their own tolerance, a percent.
+    tolerance = asked.given()["--tolerance"] if any(one.asks for one in (decides, *others)) else asked.tolerance
     prior, notes = asked.prior_on(asked.knots)
     tables, limits = _tables(asked.tables or []), _limits(asked.outputs)
     if tables and asked.knots is None:
@@ -164,13 +180,18 @@ def compare_command(asked: CompareOptions) -> None:
     with task_progress("comparing", len(epsilons)) as update:
         rows = compare(
             prior, epsilons, methods=asked.methods or METHODS, tables=tables, outputs=limits, objective=decides,
-            objectives=others, uniform_share=share, tolerance=asked.tolerance,
+            objectives=others, uniform_share=share, tolerance=tolerance,
             progress=lambda epsilon, step: update(f"epsilon {epsilon:g}", step is None),
         )  # fmt: skip
     for note in (*notes, *asked.objective_notes, *_without_value(rows)):
         say(note)
     judged = {objective.key: objective for objective in (decides, *others)}
-    told = [vars(row) | row_facts(row, judged[row.objective], asked.n, confidence=sure) for row in rows]
+    lengths = dict.fromkeys(name for row in rows for name in lengths_of(row, judged[row.objective]))
+    told = [
+        vars(row) | row_facts(row, judged[row.objective], asked.n, confidence=sure)
+        | lengths | lengths_of(row, judged[row.objective])
+        for row in rows
+    ]  # fmt: skip
     _write(told, asked.out)
     if asked.plot is not None:
         write_figure(_drawn(rows, decides), asked.plot)
@@ -258,6 +279,11 @@ def _print(objective: Objective, rows: list[Row], people: int | None, sure: floa
 
     if isinstance(objective, Error):
         _print_errors(objective, rows, people, sure, units)
+        return
+    if objective.asks:
+        from .output.shortest import print_lengths
+
+        print_lengths(objective, rows, people, units)
         return
 
     usual = isinstance(objective, Variance)
@@ -348,7 +374,7 @@ def _compare_features(epsilons: list[float], asked: CompareOptions) -> None:
 
     asked.refuse(
         "of no use to --for", "--column", "--prior", "--range", "--knots", "--method", "--table", "--outputs",
-        "--uniform-share", "--tolerance", "--objective", "--confidence", "--assume", "--assume-from", "--plot",
+        "--uniform-share", "--tolerance", "--objective", "--of", "--confidence", "--assume", "--assume-from", "--plot",
         "--categorical", "--after",
     )  # fmt: skip
     if asked.data is None:

@@ -105,7 +105,11 @@ def _exempt(
     if isinstance(found, CategoryColumn):
         raise InputError("--assume is of columns of numbers, got categories: leave it out")
     outside = bool(found.below + found.above)
-    held, _ = read_prior(data, column, found.domain, None, None, True, bool(found.missing), "", clip=outside)
+    low, high = found.domain
+    if prior_file is not None:  # whose values may reach further than those of this column
+        earlier = read_prior(None, None, None, prior_file, None, True, False, "")[0].domain
+        low, high = min(low, earlier[0]), max(high, earlier[1])
+    held, _ = read_prior(data, column, (low, high), None, None, True, bool(found.missing), "", clip=outside)
     near = None
     if prior_file is not None:
         near = Prior.on_knots(held.knots, weights_on(prior_file, held.knots, held.units), source="public")

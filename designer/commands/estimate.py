@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ...mechanisms.errors import InputError
 from .handlers.options import EstimateOptions
 from .options.shared import PLOTS, takes_options
 from .output.fit import FIT, told_of_fit
@@ -131,7 +132,7 @@ def estimate_command(asked: EstimateOptions) -> None:
 
 def _over_time(asked: EstimateOptions) -> None:
     """Estimate from ways, each with the files of its periods after it, and say what was found."""
-    from ...mechanisms import InputError, load_mechanism
+    from ...mechanisms import load_mechanism
     from .handlers.registry import kind_of
     from .over_time.estimate import estimate_over_time
 
@@ -189,7 +190,6 @@ def _estimated(leading: Kind, services: list[Service], asked: EstimateOptions) -
 
 def _tables_and_reports(asked: EstimateOptions) -> tuple[list[Path], list[Path]]:
     """Return the tables, and the file of the reports of each; with counts, which are of all of them, that file."""
-    from ...mechanisms import InputError
 
     files = asked.files
     if asked.counts:
@@ -208,7 +208,6 @@ def _tables_and_reports(asked: EstimateOptions) -> tuple[list[Path], list[Path]]
 
 def _require_outputs(inputs: list[Path], *outputs: tuple[Path | None, tuple[str, ...]], force: bool) -> None:
     """Refuse outputs that cannot be written or are inputs, so that no other output is written either."""
-    from ...mechanisms import InputError
 
     for place, suffixes in outputs:
         if place is not None and place.exists() and any(path.exists() and place.samefile(path) for path in inputs):

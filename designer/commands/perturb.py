@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...mechanisms.errors import InputError
 from .options.ledger import UNCOUNTED, ledger_note
 from .options.perturb import PerturbOptions
 from .options.shared import takes_options
@@ -39,7 +40,7 @@ def perturb_command(asked: PerturbOptions) -> None:
     """
     import numpy as np
 
-    from ...mechanisms import InputError, load_mechanism
+    from ...mechanisms import load_mechanism
     from ...mechanisms.third_party.mark import require_ours
     from .handlers.registry import kind_of
     from .streaming.blocks import is_long, perturb_blocks
@@ -140,7 +141,6 @@ def drawn_again(asked: PerturbOptions, mechanism: TabulatedMechanism | Bundle) -
     if not out.exists():
         return None
     from ...estimators.reading.columns.keyed import common_keys
-    from ...mechanisms import InputError
     from .handlers.reading import answer_simulated
 
     try:

@@ -335,7 +335,8 @@ def _of_question(asked: PlanOptions) -> None:
         print_json(facts)
         return
     rows = [(name, readable(value)) for name, value in facts.items() if value is not None]
-    print_facts(f"{plan.users:,} reports, for {plan.of}", rows)
+    print_facts(f"{plan.users:,} reports, for {plan.design.objective.asks}", rows)
+    typer.echo(plan.sentence)
 
 
 def _of_categories(asked: PlanOptions, mixing: Mixing | None) -> None:

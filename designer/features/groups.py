@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from scipy.linalg import hadamard
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.features import Feature, Features, Sides, Signs
@@ -173,8 +174,6 @@ def sign_rows(groups: int) -> np.ndarray:
     >>> sign_rows(3).tolist()
     [[1.0, 1.0, 1.0], [1.0, -1.0, 1.0], [1.0, 1.0, -1.0], [1.0, -1.0, -1.0]]
     """
-    from scipy.linalg import hadamard
-
     return hadamard(1 << (groups - 1).bit_length()).astype(float)[:, :groups]
 
 

@@ -197,6 +197,9 @@ class Objective(ABC):
     fits_methods = False
     """Whether closed forms fit themselves to it, so that comparisons build them anew for it."""
 
+    asks = ""
+    """The answer that the lengths of its intervals judge tables by, in words; empty where errors or losses do."""
+
     uniform_share = 0.0
     """Mixed into the prior if nothing else is asked: for programs that are indifferent to knots of no mass."""
 
@@ -249,6 +252,10 @@ class Objective(ABC):
     @abstractmethod
     def bound(self, problem: Problem, multipliers: Mapping[str, Any]) -> float:
         """Return what no mechanism of the whole budget can better, proved by any multipliers."""
+
+    def interval_length(self, value: float) -> float:
+        """Return the length of the 95% interval of what it `asks` that a value of it means."""
+        return value
 
     def evidence(self, problem: Problem, mechanism: Any, solution: Solution) -> Any:
         """Return what only this objective knows of a mechanism; None for nothing."""

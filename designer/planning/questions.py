@@ -7,17 +7,19 @@ standard errors. Each plan is a design of its own, as the best table depends on 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ...mechanisms.errors import InputError
 from ...solvers.biased.error_program import MOST_USERS
-from ...solvers.lengths.length_program import RADIUS
+from ..comparison.row import Row
 from ..designs.design import design
 from ..designs.result import Design
 from ..objectives.base import Objective
 from ..objectives.questions.quantile import Quantile
 from ..priors.prior import Prior
+from .people import shown
 from .search import cheapest, checked_target
 
 PRECISION = 2e-2
@@ -58,8 +60,15 @@ class QuestionPlan:
         """Half the least length that is proved for any table."""
         return self._half(self.design.bound)
 
+    @property
+    def sentence(self) -> str:
+        """What so many people's reports will tell, and what no mechanism can better."""
+        asked, units = self.design.objective, self.design.prior.units
+        within, least = (_said(half, asked, units) for half in (self.predicted_error, self.least_error))
+        return f"with {self.users:,} people: {asked.asks} within {within} (95%), no mechanism within less than {least}"
+
     def _half(self, value: float) -> float:
-        return RADIUS * math.sqrt(value) if isinstance(self.design.objective, Quantile) else value / 2
+        return self.design.objective.interval_length(value) / 2
 
 
 def plan_question(
@@ -131,3 +140,54 @@ def plan_question(
         middle = max(few + 1, min(many - 1, round(math.sqrt(max(few, 1) * many))))
         few, many = (few, middle) if missed(middle) <= 1 else (middle, many)
     return plans[many]
+
+
+def lengths_of(row: Row, objective: Objective) -> dict[str, Any]:
+    """Return how long the interval of the answer is by a row of a comparison, and at least by any mechanism.
+
+    Nothing for an objective that asks for no answer; None for a row without a value.
+
+    Example
+    -------
+    >>> from optldp.designer import compare
+    >>> from optldp.designer.objectives import Share
+    >>> asked = Share(20_000, 4.5)
+    >>> rows = compare(Prior.even(list(range(11))), [1.0], methods=["optimal", "piecewise"], objective=asked)
+    >>> [round(lengths_of(row, asked)["interval_length"], 2) for row in rows]
+    [0.03, 0.11]
+    """
+    if not objective.asks:
+        return {}
+    told = {"interval_length": row.value, "interval_length_at_least": row.bound}
+    return {name: None if value is None else objective.interval_length(value) for name, value in told.items()}
+
+
+def lengths_said(rows: Sequence[Row], objective: Objective, units: str = "") -> list[str]:
+    """Return by which row the interval of the answer is shortest at each budget, as sentences; see `lengths_of`.
+
+    Example
+    -------
+    >>> from optldp.designer.objectives import Share
+    >>> rows = [Row(epsilon=1.0, method=name, value=size, bound=0.03) for name, size in (("own", 0.03), ("ptt", 0.12))]
+    >>> print("; ".join(lengths_said(rows, Share(20_000, 4.5))).replace("; ", "\n"))
+    epsilon 1, own: the share above 4.5 within 0.015 (95%), no mechanism within less than 0.015
+    next is ptt, 4 times as long
+    """
+    said = list[str]()
+    for epsilon in dict.fromkeys(row.epsilon for row in rows):
+        own = [(lengths_of(row, objective), row.method) for row in rows if row.epsilon == epsilon and row.value]
+        found = sorted((told["interval_length"], told["interval_length_at_least"], name) for told, name in own)
+        if not found:
+            continue
+        (shortest, least, name), *others = found
+        within, bound = (_said(length / 2, objective, units) for length in (shortest, least))
+        line = f"epsilon {epsilon:g}, {name}: {objective.asks} within {within} (95%), "
+        line += f"no mechanism within less than {bound}"
+        if others:
+            line += f"; next is {others[0][2]}, {others[0][0] / shortest:.3g} times as long"
+        said.append(line)
+    return said
+
+
+def _said(length: float, objective: Objective, units: str) -> str:
+    return shown(length, units if isinstance(objective, Quantile) else "")

@@ -97,6 +97,7 @@ def deposits(grid: InputGrid, places: np.ndarray) -> np.ndarray:
 def _round_values(low: float, high: float) -> np.ndarray:
     step = 10.0 ** (math.floor(math.log10((high - low) / MOST_ROUND)))
     while (high - low) / step > MOST_ROUND + NEAR:
+        # Steps of 1, 2 and 5 times powers of ten, one after another.
         step *= 2.0 if round(step / 10.0 ** math.floor(math.log10(step) + NEAR)) != 2 else 2.5
     first, last = math.ceil(low / step - NEAR), math.floor(high / step + NEAR)
     return np.clip(np.arange(first, last + 1) * step, low, high)

@@ -84,6 +84,12 @@ class Provenance:
         return self.parameters.get("unbiased") is False and "n" in self.parameters
 
     @property
+    def question(self) -> str | None:
+        """The question that the table was made to answer, of `optldp design --of`, if the parameters say so."""
+        said = self.parameters.get("question")
+        return said if isinstance(said, str) else None
+
+    @property
     def period(self) -> float | None:
         """The period of the circle that values are on, if the parameters say so."""
         said = self.parameters.get(PERIOD)

@@ -33,10 +33,13 @@ RISE = 1e-3
 """Share of the rise that the slope predicts to be reached, once it is no rounding (below NO_RISE of the objective)."""
 
 OVERSHOOT = 0.2
+"""Share of the slope at a step's start by which the objective may fall at its end: no step goes far past the top."""
 
 NO_RISE = 1e-9
+"""Share of the objective below which a predicted rise is rounding, and is not looked for."""
 
 LEAST_STEP = 1e-6
+"""Share of Newton's step below which none is possible."""
 
 RAISE, MOST_RAISES = 1.5, 3
 """What mu is multiplied by where no step is possible, and how often before the path is given up."""
@@ -51,6 +54,7 @@ MU_FALL, SHARE_FALL = 0.5, 0.8
 """What a whole guess takes off mu and off the share of even weights."""
 
 SHORTEN, SHORTEST = 0.75, 0.05
+"""A guess that leaves too little is shortened by the first, and is none below the second."""
 
 CENTRED, ALONE = 1e-2, 0.8
 """Where no guess is possible from a point of a decrement below the first, mu alone falls, by this factor."""
@@ -59,6 +63,7 @@ LEAST_SHARE = 1e-9
 """The share of even weights no longer falls below it, times the bound where that is below a tenth."""
 
 MOST_STEPS = 300
+"""Newton steps allowed for one path."""
 
 
 class Directions(NamedTuple):
@@ -171,6 +176,7 @@ def _system(F: ColumnValue, mu: float) -> DenseNewton | SparseNewton:
 
 def least_share(problem: Problem, state: State) -> float:
     """The share of even weights at which it falls no longer: small beside the bound."""
+    # Positive, even where no bound above zero is known yet.
     return LEAST_SHARE * min(1.0, 10 * max(problem.bound(state), 1e-300))
 
 

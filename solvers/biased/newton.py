@@ -26,12 +26,11 @@ from ..unbiased.correctors import predictor_corrector, step_lengths
 from ..unbiased.dual_centring import centre_slacks
 from ..unbiased.interior_point import (
     BOUNDARY_SHARE,
-    LONG_STEP_SHARE,
     SMALLEST_STEP,
-    STEP_SHARE,
     ColumnSystem,
     Interior,
     Iterate,
+    primal_length,
 )
 from .adversary import Adversary, AdversarySystem, Move
 from .error_program import ErrorProgram
@@ -153,9 +152,8 @@ def error_step(program: ErrorProgram, it: ErrorIterate) -> ErrorIterate:
     system = ErrorSystem(program, it)
     w, even = system.under.barrier_weights[:, None], 1 / (6 * len(system.a))
     move = predictor_corrector(it, system, [w, w, even, even, even], 2 * len(it.point.outputs) + 1)
-    primal, dual = step_lengths(it, move)
-    stretch = LONG_STEP_SHARE if min(primal, dual) > 0.9 else STEP_SHARE
-    return _dual_step(program, _primal_step(it, move, min(1.0, stretch * primal)), move, system)
+    moved = _primal_step(it, move, primal_length(*step_lengths(it, move)))
+    return _dual_step(program, moved, move, system)
 
 
 def _primal_step(it: ErrorIterate, move: Move, length: float) -> ErrorIterate:

@@ -55,6 +55,9 @@ BOTH = 6
 STILL = 1e-6
 """Share of the value by which a step must better it."""
 
+TRIES, FEW_TRIES = 20, 3
+"""Lengths of a step that are tried, up to as many outputs and beyond: more gain nothing there but rounding."""
+
 POWERS = (1.0, 0.5, 0.25)
 """Of masses, in quantiles: the outermost outputs, of little mass, matter most to the worst case."""
 
@@ -248,8 +251,9 @@ class _Search:
             return at.value / start.value, slope * self.width / start.value
 
         low, high = self.ends / self.width
+        tries = TRIES if len(start.outputs) <= BOTH else FEW_TRIES
         bounds = [(None, low), *[(low, high)] * (len(start.outputs) - 2), (high, None)]
-        options = {"maxiter": moves, "maxfun": 2 * moves, "ftol": STILL}
+        options = {"maxiter": moves, "maxfun": 2 * moves, "maxls": tries, "ftol": STILL}
         minimize(told, start.outputs / self.width, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
         return best
 

@@ -27,6 +27,9 @@ ROWS_EACH = 64
 REGULAR = (0.0, 1e-14, 1e-12, 1e-10)
 """Shares of its diagonal that are added to a matrix, the first with which it has a factor; refinement takes it back."""
 
+SPREAD = 0.3
+"""Share of log-ratios by which the first table tells values apart: it must be below a half."""
+
 REFINED = 1
 """Times that a solution is refined on the rows."""
 
@@ -35,6 +38,8 @@ class GraphProgram(TreeProgram):
     """A program whose cone is of rows between values, in any pattern."""
 
     kept_back = 0.1  # Many rows hold a column: steps to their edge leave products uneven, and the next ones are short.
+    weighted = True
+    start = 0.3
 
     @staticmethod
     def takes(program: ChannelProgram) -> bool:
@@ -46,6 +51,20 @@ class GraphProgram(TreeProgram):
     @cached_property
     def elimination(self) -> Inversion:  # pyright: ignore[reportIncompatibleVariableOverride] -- solved with alike
         return Inversion(self)
+
+    @property
+    def first(self) -> Array:
+        """A table's nodes to start from: an output by its log-ratio from the value that it is best for, if inside.
+
+        Where log-ratios are a distance d, exp(-a d) differs by e^(a D) at most, and so do the sums of rows.
+        """
+        cone = self.program.cone
+        apart = np.minimum(cone.closed, cone.closed.T)[:, self.program.losses.argmin(0)]
+        table = np.exp(-SPREAD * apart)
+        s = np.empty((cone.nodes, table.shape[1]))
+        s[cone.places] = table / table.sum(1, keepdims=True)
+        inside = self.program.deviations is None and (self.cone_rows[0] @ s > 0).all()
+        return s if inside else super().first
 
     def coupled(self, eliminated: Inverted) -> Array:  # pyright: ignore[reportIncompatibleMethodOverride]
         kinds, n, m = self.factors.shape

@@ -8,27 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Array
 from .newton import Newton
 from .tree_program import Missing, Point, TreeProgram
+from .weighted_step import AIM, drawn_to, weighted_step
 
 STEPS = 120
 """At most; ten to forty are usual, and seventy are needed for the worst of 301 values."""
 
-START = 10.0
-"""Complementarity at the start, as a multiple of what the table that tells nothing costs."""
-
 CORRECTORS = 2
 """Centrality correctors at most; each costs two solutions with the step's factors."""
 
-AIM = 0.3
-"""How much farther than the step at hand a corrector tries to go."""
-
 WORTH_IT = 0.05
 """By which both lengths together must grow for a corrector to be taken."""
-
-NEAR = 0.1
-"""Products below this share of the target, or above its inverse, are drawn to it by a corrector."""
 
 LOST = 100.0
 """Times what was missing at the best point: from there on numbers are lost, and that point is the answer."""
@@ -55,7 +46,7 @@ def interior_point(tree: TreeProgram, tolerance: float) -> tuple[Point, int]:
     least, k = np.inf, 0
     for k in range(STEPS):  # noqa: B007 -- told
         missing = tree.missing(at)
-        off, worth, proved = np.abs(missing.rows).max(), tree.worth(at), tree.size * float(at.y[0].sum())
+        off, worth, proved = np.abs(missing.rows).max(), tree.worth(at, missing), tree.size * float(at.y[0].sum())
         scale = max(abs(worth), abs(proved)) or 1.0  # either may pass through zero
         open_, products = abs(worth - proved) / scale, tree.size * at.mean_product * at.products / scale
         lacking = open_ + products + off
@@ -66,23 +57,24 @@ def interior_point(tree: TreeProgram, tolerance: float) -> tuple[Point, int]:
             break
         if lacking > LOST * least:
             break
-        at = step_from(tree, at, missing)
+        at = (weighted_step if tree.weighted else step_from)(tree, at, missing)
     return best, k
 
 
 def start(tree: TreeProgram) -> Point:
-    """Return a point inside: the table that tells nothing, with all products of slacks and multipliers equal."""
-    n, m = tree.losses.shape
-    s = np.full_like(tree.costs, 1 / m)
-    r, y, each = tree.cone_rows[0] @ s, np.zeros(tree.factors.shape[:2]), tree.losses.mean(1)
+    """Return a point inside: the program's first table, with all products of slacks and multipliers equal."""
+    s = tree.first
+    r, y = tree.cone_rows[0] @ s, np.zeros(tree.factors.shape[:2])
+    each = (tree.losses * s[tree.program.cone.places]).sum(1)
     share = tree.program.share
     if not share:
-        mu, none = START * np.abs(tree.costs).sum() / m / r.size, np.zeros(0)
+        mu, none = tree.start * (np.abs(tree.costs) * s).sum() / r.size, np.zeros(0)
         return Point(s, r, mu / r, y, none, none, 0.0)
+    # Above every loss: the slacks w must be positive.
     t = each.max() + 0.3 * np.abs(each).max()
     w = t - each
-    mu = START * share / (1 / w).sum()
-    y[-1] = -share / n
+    mu = tree.start * share / (1 / w).sum()
+    y[-1] = -share / len(each)
     return Point(s, r, mu / r, y, w, mu / w, float(t))
 
 
@@ -96,7 +88,7 @@ def step_from(tree: TreeProgram, at: Point, missing: Missing) -> Point:
     primal, dual = at.lengths(step)
     for _ in range(CORRECTORS):
         trial = at.moved(step, min(primal + AIM, 1.0), min(dual + AIM, 1.0))
-        further = product + _drawn(trial.r * trial.u, target), other + _drawn(trial.w * trial.z, target)
+        further = product + drawn_to(target, trial.r * trial.u), other + drawn_to(target, trial.w * trial.z)
         corrected = newton.step(missing, *further)
         lengths = at.lengths(corrected)
         if sum(lengths) < primal + dual + WORTH_IT:
@@ -104,11 +96,6 @@ def step_from(tree: TreeProgram, at: Point, missing: Missing) -> Point:
         step, (primal, dual), (product, other) = corrected, lengths, further
     kept = 1 - tree.kept_back
     return at.moved(step, kept * primal, kept * dual)
-
-
-def _drawn(products: Array, target: float) -> Array:
-    """Return what brings products near the target; of large ones not all at once."""
-    return np.maximum(np.clip(products, NEAR * target, target / NEAR) - products, -target / NEAR)
 
 
 def mended(tree: TreeProgram, at: Point) -> Point:

@@ -12,7 +12,7 @@ that factor is a poor inverse, so dy is refined on the operator itself, which el
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotrs  # pyright: ignore[reportAttributeAccessIssue] -- compiled
 
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
@@ -70,7 +70,10 @@ class Newton:
             s = self.eliminated.solve(tree.across(y) + h)
         r = G @ s
         z = missing.weights - y[-1] if at.w.size else at.z
-        return Point(s, r, (product - at.u * r) / at.r, y, (other - at.w * z) / at.z, z, t)
+        u = at.u * r
+        np.subtract(product, u, out=u)
+        u /= at.r
+        return Point(s, r, u, y, (other - at.w * z) / at.z, z, t)
 
     def _coupling(self, rows: Array) -> tuple[Array, Array]:
         """Return the y of (A K^-1 A' + diag(w / z)) y = rows, and K^-1 A' y."""
@@ -119,11 +122,11 @@ class Newton:
         return self.tree.rows(moved) + self.beside * y
 
     def _nearly(self, rows: Array) -> Array:
-        scaled = cho_solve(self.factor, self.scale * rows.ravel(), check_finite=False)
+        scaled, _ = dpotrs(self.factor, self.scale * rows.ravel(), lower=1)
         return (self.scale * scaled).reshape(rows.shape)
 
 
-def _factored(matrix: Array) -> tuple[Array, tuple[Array, bool]]:
+def _factored(matrix: Array) -> tuple[Array, Array]:
     """Return the scale that makes a matrix's diagonal one, and its factor."""
     diagonal = np.diag(matrix)
     if not (np.isfinite(matrix).all() and (diagonal > 0).all()):
@@ -131,8 +134,7 @@ def _factored(matrix: Array) -> tuple[Array, tuple[Array, bool]]:
     scale = 1 / np.sqrt(diagonal)
     scaled = matrix * scale[:, None] * scale
     for share in REGULAR:
-        try:
-            return scale, cho_factor(scaled + share * np.eye(len(scale)), lower=True)
-        except LinAlgError:
-            continue
+        factor, wrong = dpotrf(scaled + share * np.eye(len(scale)), lower=1, clean=0)
+        if not wrong:
+            return scale, factor
     raise SolverError("the interior point's coupling rows depend on each other: use HiGHS")

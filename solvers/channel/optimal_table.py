@@ -30,7 +30,7 @@ WITHIN = 0.5
 LARGE, HOPELESS = 2**14, 2**17
 """Rows that HiGHS solves in a few seconds; and from which on its patience is in vain."""
 
-ROUGH = 3e-3
+ROUGH = 5e-3
 """Relative gap that is small enough where rows are left out: what all rows cost in the end is more."""
 
 FAR = 0.1

@@ -41,14 +41,17 @@ class Point(NamedTuple):
     t: float
 
     def moved(self, by: Point, primal: float, dual: float) -> Point:
-        """Return where a step of these lengths leads."""
+        """Return where a step of these lengths leads; or a step with these shares of another one."""
         s, r, w, t = self.s + primal * by.s, self.r + primal * by.r, self.w + primal * by.w, self.t + primal * by.t
         return Point(s, r, self.u + dual * by.u, self.y + dual * by.y, w, self.z + dual * by.z, t)
 
     def lengths(self, by: Point) -> tuple[float, float]:
         """Return how far a step can go, primal and dual, at most 1, before a slack or a multiplier is negative."""
-        primal = min(_length(self.r, by.r), _length(self.w, by.w))
-        return primal, min(_length(self.u, by.u), _length(self.z, by.z))
+        with np.errstate(over="ignore"):
+            primal, dual = _length(self.r, by.r), _length(self.u, by.u)
+            if self.w.size:
+                primal, dual = min(primal, _length(self.w, by.w)), min(dual, _length(self.z, by.z))
+        return primal, dual
 
     @property
     def mean_product(self) -> float:
@@ -62,8 +65,7 @@ class Point(NamedTuple):
 
 
 def _length(at: Array, by: Array) -> float:
-    with np.errstate(over="ignore"):
-        fastest = float((by / at).min(initial=0.0))
+    fastest = float((by / at).min(initial=0.0))
     return min(-1 / fastest, 1.0) if fastest < 0 else 1.0
 
 
@@ -83,6 +85,10 @@ class TreeProgram:
     program: ChannelProgram
     kept_back: ClassVar[float] = 0.005
     """Share of the way to the nearest boundary that a step does not go."""
+    weighted: ClassVar[bool] = False
+    """Whether a step's corrections are weighted."""
+    start: ClassVar[float] = 10.0
+    """Complementarity at the start, as a multiple of what the first table costs."""
 
     @staticmethod
     def takes(program: ChannelProgram) -> bool:
@@ -128,6 +134,11 @@ class TreeProgram:
             kinds.append(self.losses)
         return np.stack(kinds)
 
+    @property
+    def first(self) -> Array:
+        """A table's nodes (N, m) to start from: the table that tells nothing."""
+        return np.full_like(self.costs, 1 / self.losses.shape[1])
+
     @cached_property
     def cone_rows(self) -> tuple[sparse.csr_array, sparse.csr_array]:
         """G and G'."""
@@ -158,10 +169,11 @@ class TreeProgram:
         rows[-1] -= at.w - at.t
         return Missing(rows, costs, -at.y[-1] - at.z, -self.program.share - float(at.y[-1].sum()))
 
-    def worth(self, at: Point) -> float:
+    def worth(self, at: Point, missing: Missing | None = None) -> float:
         """Return what the table of a point is worth once its rows are right, to first order."""
+        missing = self.missing(at) if missing is None else missing
         reached = (self.costs * at.s).sum() + self.program.share * at.t
-        return self.size * float(reached + (at.y * self.missing(at).rows).sum())
+        return self.size * float(reached + (at.y * missing.rows).sum())
 
     def proof(self, at: Point) -> dict[str, Array]:
         """Return a point's multipliers, as the program's bound takes them."""

@@ -67,6 +67,7 @@ def _chosen(cone: Cone, prior: Array, columns: Array, c: Array, most: int) -> tu
         on[h] = (np.exp(-between[cone.places, h])[:, None] * columns).max(0)
     lengths = on / np.sqrt(prior @ columns) * np.sqrt(c)
     met = cone.rows @ lengths
+    # A row of zeros has no direction: its products are zero, not NaN.
     inner = met @ met.T / np.outer(size := np.maximum(np.linalg.norm(met, axis=1), 1e-300), size)
     nearest = np.argsort(cone.logs, kind="stable")[:ROWS]
     a, b = np.triu_indices(len(inner))

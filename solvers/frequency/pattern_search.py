@@ -104,6 +104,7 @@ def _below_zero(inner: Array, border: Array, constant: float, rounding: float) -
 def _best_diagonal(inner: Array, border: Array) -> Array:
     """Return D with B + D positive definite and -sum(D) - b^T (B + D)^-1 b about largest, by Newton's method."""
     least, scale = float(np.linalg.eigvalsh(inner)[0]), float(np.abs(inner).sum(1).max())
+    # Strictly inside, for an inverse to exist.
     diagonal: Array = np.full(border.size, max(-1.1 * least, 0.0) + 1e-6 * scale)
     barrier = float(diagonal.sum()) + scale
     for _ in range(STEPS):
@@ -115,7 +116,7 @@ def _best_diagonal(inner: Array, border: Array) -> Array:
         merit, gain, length = _merit(inner, border, diagonal, barrier), float(gradient @ change), 1.0
         while length > ROUNDING and not (
             _merit(inner, border, (diagonal + length * change).astype(np.float64), barrier)
-            >= merit + 0.1 * length * gain
+            >= merit + 0.1 * length * gain  # Armijo's condition
         ):
             length /= 2
         diagonal = (diagonal + length * change).astype(np.float64)

@@ -79,6 +79,7 @@ def _best_share(likelihood: MixtureLikelihood, mixed: np.ndarray, along: np.ndar
     counts, rate = likelihood.counts[seen], along[seen] / mixed[seen]
     low, high, share = 0.0, 1.0, 1.0
     if rate.min() <= -1.0:  # the whole move makes something that was seen impossible
+        # Just short of that point, where the log-likelihood is minus infinity.
         high = share = 0.999 / -float(rate.min())
     for _ in range(LINE_STEPS):
         terms = rate / (1.0 + share * rate)

@@ -240,6 +240,7 @@ class _Walk:
         return system, moves
 
     def _share_falls(self, state: State) -> bool:
+        # Positive, even where no bound above zero is known yet.
         least = LEAST_SHARE * min(1.0, 10 * max(float(self.problem.costs @ state.z), 1e-300))
         return self.problem.worst < 1 - SPREAD and state.share > least
 

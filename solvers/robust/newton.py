@@ -36,10 +36,9 @@ from ..unbiased.correctors import predictor_corrector, step_lengths
 from ..unbiased.dual_centring import centre_slacks
 from ..unbiased.interior_point import (
     BOUNDARY_SHARE,
-    LONG_STEP_SHARE,
     SMALLEST_STEP,
-    STEP_SHARE,
     ColumnSystem,
+    primal_length,
     residuals,
 )
 from .iterate import RobustIterate, RobustMove
@@ -169,9 +168,8 @@ def robust_step(program: RobustProgram, polytope: PriorPolytope, it: RobustItera
     w = system.under.barrier_weights[:, None]
     weights = [w, w, np.full(len(it.eta), 1 / len(it.eta))]
     move = system.refined(predictor_corrector(it, system, weights, 2 * len(it.point.outputs) + 1))
-    primal, dual = step_lengths(it, move)
-    stretch = LONG_STEP_SHARE if min(primal, dual) > 0.9 else STEP_SHARE
-    return _dual_step(program, _primal_step(it, move, min(1.0, stretch * primal)), move, system)
+    moved = _primal_step(it, move, primal_length(*step_lengths(it, move)))
+    return _dual_step(program, moved, move, system)
 
 
 def _primal_step(it: RobustIterate, move: RobustMove, length: float) -> RobustIterate:

@@ -237,6 +237,7 @@ def lifted_polytope(prior: Array, moves: Array, prices: Array, budget: float) ->
     towards = 1 / n - prior
     cost = float(prices @ np.abs(moves @ towards))
     step = min(1.0, 0.5 * budget / cost) if cost > 0 else 0.0
+    # A quarter more is spread over all moves, so that each inequality has room and the budget is not used up.
     size_of_moves = np.abs(moves @ (step * towards)) + 0.25 * budget / prices.sum()
     return PriorPolytope(
         np.zeros(n), np.hstack([unit, none]), rows, right, np.concatenate([prior + step * towards, size_of_moves])

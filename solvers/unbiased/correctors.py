@@ -14,7 +14,7 @@ from typing import Any, Protocol, Self, TypeVar, cast
 import numpy as np
 
 from ..arrays import Array
-from .interior_point import CORRECTORS, Interior
+from .interior_point import CORRECTORS, LONGER, NEARLY_FREE, WON, Interior, pulled_back
 
 
 class Summed:
@@ -88,12 +88,12 @@ def predictor_corrector(it: Interior, system: System[Move], weights: Sequence[Ar
     move = _best_blend(it, move, system.direction(second, newton=False), (1.0, max(primal * dual, 0.1)))
     primal, dual = step_lengths(it, move)
     for _ in range(CORRECTORS):
-        if min(primal, dual) > 0.9:
+        if min(primal, dual) > NEARLY_FREE:
             break
-        pulled = _centrality(it, move, min(1.0, primal + 0.3), min(1.0, dual + 0.3), targets)
+        pulled = _centrality(it, move, min(1.0, primal + LONGER), min(1.0, dual + LONGER), targets)
         better = _best_blend(it, move, system.direction(pulled, newton=False), (1.0, 0.4))
         lengths = step_lengths(it, better)
-        if sum(lengths) <= primal + dual + 0.05:
+        if sum(lengths) <= primal + dual + WON:
             break
         (primal, dual), move = lengths, better
     return move
@@ -111,5 +111,5 @@ def _centrality(
     out = []
     for (value, slack), dv, dz, target in zip(it.pairs, move.values, move.slacks, targets, strict=True):
         product = (value + primal * dv) * (slack + dual * dz)
-        out.append(np.maximum(np.clip(product, 0.1 * target, 10 * target) - product, -10 * target))
+        out.append(pulled_back(product, target))
     return out

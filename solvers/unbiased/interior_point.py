@@ -49,6 +49,15 @@ STEP_SHARE = 0.95
 
 LONG_STEP_SHARE = 0.995
 
+NEARLY_FREE = 0.9
+"""Both steps as long as that leave a corrector nothing to win."""
+
+LONGER, WON = 0.3, 0.05
+"""A centrality corrector aims at steps longer by the first, and is kept if both together win more than the second."""
+
+CENTRAL = 0.1, 10
+"""Products between these multiples of their target are left alone by a centrality corrector."""
+
 BOUNDARY_SHARE = 0.02
 """A dual step may shrink no F(y) below this share of its value."""
 
@@ -257,18 +266,28 @@ def newton_step(program: UnbiasedProgram, it: Iterate) -> Iterate:
     share, (primal, dual), rates = _best_blend(rates, _rates(it, extra), shares)
     move = _blend(move, extra, share)
     for _ in range(CORRECTORS):
-        if min(primal, dual) > 0.9:
+        if min(primal, dual) > NEARLY_FREE:
             break
-        rs, ru = _centrality(it, move, min(1.0, primal + 0.3), min(1.0, dual + 0.3), target)
+        rs, ru = _centrality(it, move, min(1.0, primal + LONGER), min(1.0, dual + LONGER), target)
         extra = system.direction(rs, ru, newton=False)
         share, lengths, better = _best_blend(rates, _rates(it, extra), (1.0, 0.4))
-        if sum(lengths) <= primal + dual + 0.05:
+        if sum(lengths) <= primal + dual + WON:
             break
         (primal, dual), rates, move = lengths, better, _blend(move, extra, share)
-    stretch = LONG_STEP_SHARE if min(primal, dual) > 0.9 else STEP_SHARE
-    primal = min(1.0, stretch * primal)
+    primal = primal_length(primal, dual)
     moved = replace(it, t=it.t + primal * move[2], s=it.s + primal * move[3], u=it.u + primal * move[4])
     return dual_step(program, moved, move[0], move[1], system.offsets)
+
+
+def primal_length(primal: float, dual: float) -> float:
+    """Return how far a primal step goes, of the lengths that keep everything non-negative."""
+    return min(1.0, (LONG_STEP_SHARE if min(primal, dual) > NEARLY_FREE else STEP_SHARE) * primal)
+
+
+def pulled_back(product: Array, target: Array | float) -> Array:
+    """Return by how much a product shall change to be central, downwards at most by ten targets."""
+    least, most = CENTRAL
+    return np.maximum(np.clip(product, least * target, most * target) - product, -most * target)
 
 
 def _centrality(it: Iterate, move: list[Array], primal: float, dual: float, target: Array) -> tuple[Array, Array]:
@@ -276,7 +295,7 @@ def _centrality(it: Iterate, move: list[Array], primal: float, dual: float, targ
     out = []
     for value, slack, dv, dz in ((it.s, it.zs, move[3], move[5]), (it.u, it.zu, move[4], move[6])):
         product = (value + primal * dv) * (slack + dual * dz)
-        out.append(np.maximum(np.clip(product, 0.1 * target, 10 * target) - product, -10 * target))
+        out.append(pulled_back(product, target))
     return out[0], out[1]
 
 
@@ -287,7 +306,7 @@ def dual_step(program: UnbiasedProgram, it: Iterate, dlam: Array, dnu: Array, of
     floor = BOUNDARY_SHARE * program.column_values(g)
     length = 1.0
     while not np.all(program.column_values(g + length * dg) > floor):
-        length *= 0.8
+        length *= 0.8  # F is concave along the step, with n kinks at every output: how far is found by trying
         if length < SMALLEST_STEP:
             raise SolverError("the interior point's dual step vanished")
     zs, zu, _ = centre_slacks(g + length * dg, program.ratio, program.barrier_weights)

@@ -22,6 +22,7 @@ INSIDE = 1.15
 """E_base|y| aimed at, in the same units: how far inside the ratio bound the start lies."""
 
 LARGEST_POWER = 60.0
+"""Of |y| in the floor of a start: from there on all but the outermost outputs have next to no mass."""
 
 
 def starting_outputs(program: UnbiasedProgram, count: int) -> Array:

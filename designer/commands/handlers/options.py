@@ -119,9 +119,10 @@ class ReportOptions(Options):
             help="A service's table and its reports; then the next's. Or a way over time, its files.",
         ),
     ]
-    column: Annotated[str, typer.Option("--column", help="Column of the reports. Default: report, or else output.")] = (
-        REPORT_COLUMN
-    )
+    columns: Annotated[
+        list[str] | None,
+        typer.Option("--column", help="Column of the reports; for places x, then y. Default: report, or else output."),
+    ] = None
     key: Annotated[
         str | None,
         typer.Option("--key", help="Column that names the user, in every file; needed for several services."),
@@ -142,6 +143,11 @@ class ReportOptions(Options):
     skip_invalid: SkipInvalid = False
     allow_unproved: AllowUnproved = False
     as_json: Json = False
+
+    @property
+    def column(self) -> str:
+        """The column of the reports; of places the two of x and y, with a comma between them."""
+        return ",".join(self.columns or [REPORT_COLUMN])
 
 
 @dataclass(frozen=True, kw_only=True)

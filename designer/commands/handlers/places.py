@@ -87,9 +87,9 @@ class Places(Categories):
         return Kind.drawing(self, asked, rng)
 
     def layout(self, column: str, level_column: str) -> Layout:
-        places = self._outputs
+        places, names = self._outputs, tuple(column.split(","))
         return Layout(
-            COLUMNS,
+            names if len(names) == len(COLUMNS) else COLUMNS,
             (True, True),
             self.reports_of,
             "no place that this mechanism reports",

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, get_type_hints
 import typer
 from typer.models import OptionInfo
 
+from ....mechanisms.errors import InputError, OptldpError
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -46,7 +48,6 @@ def one_line_errors(command: Callable[P, None]) -> Callable[P, None]:
 
     @functools.wraps(command)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:
-        from ....mechanisms.errors import OptldpError
 
         try:
             command(*args, **kwargs)
@@ -88,7 +89,6 @@ def require_place(path: Path | None, suffixes: tuple[str, ...] = (), *, force: b
     InputError
         A folder that does not exist, a suffix that is not one of the given, a folder, or a file without `force`.
     """
-    from ....mechanisms.errors import InputError
 
     if path is None:
         return
@@ -110,7 +110,6 @@ def refuse_given(why: str, options: Mapping[str, object]) -> None:
     InputError
         One of the options is not None.
     """
-    from ....mechanisms.errors import InputError
 
     for name, value in options.items():
         if value is not None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ....mechanisms.errors import InputError
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -91,7 +93,6 @@ def on_own_steps(prior: Prior) -> Prior:
 
 def require_one_source(data: Path | None, column: str | None, prior_file: Path | None) -> None:
     """Raise InputError unless a prior comes from a column of data, or from a file of its own."""
-    from ....mechanisms.errors import InputError
 
     if data is None and prior_file is None:
         raise InputError("the prior must come from a file, got none: give DATA with --column NAME, or --prior FILE")
@@ -121,8 +122,6 @@ def within_range(
     """
     import numpy as np
 
-    from ....mechanisms.errors import InputError
-
     if domain is None:
         if clip:
             raise InputError("--clip moves values to the ends of a range, got none: give --range LO HI")
@@ -145,7 +144,6 @@ def within_range(
 
 
 def _require_width(values: np.ndarray, domain: tuple[float, float] | None, where: str) -> None:
-    from ....mechanisms.errors import InputError
 
     if domain is None and values.min() == values.max():
         raise InputError(f"values must not all be equal, got only {values[0]:g} in {where!r}: give --range LO HI")

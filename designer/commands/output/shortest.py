@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from .output import number
+import typer
+
+from .output import at_least, number, print_rows
+
+if TYPE_CHECKING:
+    from ...comparison.row import Row
+    from ...objectives.base import Objective
 
 
 def none_below(told: Mapping[str, Any], units: str) -> str:
@@ -35,3 +41,20 @@ def none_below(told: Mapping[str, Any], units: str) -> str:
         low, high = (said_on(end, units) or number(end) for end in ends)
         words += f"; [{low}, {high}] without what is assumed"
     return words
+
+
+def print_lengths(objective: Objective, rows: Sequence[Row], people: int | None, units: str) -> None:
+    """Print how long the interval of an answer is by each row of a comparison, and what no mechanism is below."""
+    from ...planning.questions import lengths_of, lengths_said
+
+    cells = []
+    for row in rows:
+        length, least = lengths_of(row, objective).values()
+        ratio = "none"
+        if row.value is not None and row.ratio_to_optimal is not None:
+            ratio = f"{length / objective.interval_length(row.value / row.ratio_to_optimal):.4f}"
+        cells.append([row.method, f"{row.epsilon:g}", number(length), at_least(least), ratio])
+    title = f"Length of the 95% interval of {objective.asks}, {people:,} people, and its ratio to the best"
+    print_rows(title, ["method", "epsilon", "length", "at least", "ratio"], cells)
+    for line in lengths_said(rows, objective, units):
+        typer.echo(line)

@@ -164,7 +164,7 @@ def _by_objective(options: DesignOptions) -> Outcome:
     more, of_users = ({}, []) if options.n is None else asked.of_users(made, options.n)
     said = [*notes, *options.objective_notes, *asked.notes(made), *of_users, *_open(*asked.closeness(made))]
     found = Outcome(asked.title(made), made.mechanism, facts | more, said, figure=_figure(made, options))
-    if options.n is None:
+    if options.n is None or asked.asks:  # whose note has what it tells of the mean
         return found
     if asked.uses_prior and asked.of_variance:
         return replace(found, within={"": design_mean_within(made, options.n, confidence=options.sure)})

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
+from ....mechanisms.errors import InputError
 from ....mechanisms.option_grammar import Option, Taken, asked_for
+from ..base import Objective
 from ..registry import OBJECTIVES, AskedObjective
 
 BOTH = 0.7
@@ -44,3 +48,29 @@ def question_asked(text: str) -> AskedObjective:
     if name in OF_MEANS:
         return AskedObjective("expected", {})
     return AskedObjective("quantile", {"share": 0.5, **told}) if name == "median" else AskedObjective(name, told)
+
+
+@dataclass(frozen=True)
+class _People:
+    """Who is asked a question, and nothing beside."""
+
+    users: int
+
+    def trust_of(self, last: Path, before: Path) -> float:
+        raise InputError(f"a question trusts no earlier years, got {str(last)!r} and {str(before)!r}: leave them out")
+
+
+def objective_of(text: str, n: int) -> Objective:
+    """Return the objective that answers a question of n people best.
+
+    Raises
+    ------
+    InputError
+        A question that there is not, or what it cannot be told.
+
+    Example
+    -------
+    >>> objective_of("share:above=20", 1000).asks
+    'the share above 20'
+    """
+    return question_asked(text).made(_People(n))

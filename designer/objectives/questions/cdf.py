@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ....mechanisms.errors import InputError
+from ....mechanisms.table.table import TabulatedMechanism
 from ....solvers import Status
 from ....solvers.lengths.length_program import LengthProgram
 from ....solvers.lengths.shortest_table import solve_lengths
 from ..base import Problem, Solution, Told
 from ..registry import Asker
-from .question import Question
+from .other_tables import ratio_for_distributions
+from .question import Question, QuestionEvidence
 
 CUTS = 41
 """Cuts between knots at most, unless more are asked for."""
@@ -84,6 +86,11 @@ class Cdf(Question):
         return "cdf"
 
     @property
+    def asks(self) -> str:
+        beside = f", {1 - self.mean:g} of it, and {self.mean:g} of the mean" if self.mean else ""
+        return f"the distribution function{beside}"
+
+    @property
     def label(self) -> str:
         kind = "largest" if self.largest else "shortest"
         beside = f", and of the mean by {self.mean:g}" if self.mean else ""
@@ -109,6 +116,14 @@ class Cdf(Question):
 
     def parameters(self) -> dict[str, Any]:
         return {"mean_weight": self.mean, "largest": self.largest, "by": self.by, "cuts": self.cuts}
+
+    def evidence(self, problem: Problem, mechanism: TabulatedMechanism, solution: Solution) -> QuestionEvidence:
+        known = super().evidence(problem, mechanism, solution)
+        if not self.mean:
+            return known
+        alone = replace(self, mean=0.0).value(mechanism, problem)
+        ratio = ratio_for_distributions(mechanism, problem.solved.weights, self.n)
+        return replace(known, shares_length=alone, shares_length_own=ratio * alone)
 
     def _first(self, prior: np.ndarray) -> np.ndarray:
         """Return the first knots above the cuts."""

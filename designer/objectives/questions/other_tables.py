@@ -55,10 +55,23 @@ def shorter_for_distributions(table: TabulatedMechanism, weights: np.ndarray, n:
     """
     if n < MANY or not isinstance(table.promise, Pure) or table.knots.size < 3:
         return None
+    ratio = ratio_for_distributions(table, weights, n)
+    return ratio if ratio < FAR_BETTER else None
+
+
+def ratio_for_distributions(table: TabulatedMechanism, weights: np.ndarray, n: int) -> float:
+    """Return the ratio of `shorter_for_distributions`, whatever it is; near one it may be larger.
+
+    Example
+    -------
+    >>> from optldp import Prior, design
+    >>> prior = Prior.even([0.0, 1.0])
+    >>> round(ratio_for_distributions(design(prior, 1.0).mechanism, prior.weights, 1_000), 2)
+    1.0
+    """
     chosen = np.unique(np.rint(np.linspace(0, table.knots.size - 1, FEW)).astype(int))
     nearest = np.abs(np.arange(table.knots.size)[:, None] - chosen).argmin(1)
     mass = np.bincount(nearest, weights, minlength=chosen.size)
     cuts = np.tri(chosen.size)[:-1]
     program = LengthProgram(mass / mass.sum(), math.exp(table.epsilon), cuts, np.full(len(cuts), 1 / len(cuts)), n)
-    ratio = solve_lengths(program).value / program.value(table.probabilities[chosen])
-    return ratio if ratio < FAR_BETTER else None
+    return solve_lengths(program).value / program.value(table.probabilities[chosen])

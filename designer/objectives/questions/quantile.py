@@ -19,18 +19,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ....mechanisms.errors import InputError
+from ....mechanisms.promise import Pure
+from ....mechanisms.table.provenance import Provenance
 from ....mechanisms.units import squared, units_label
 from ....solvers.frequency.workload import sampling_error
+from ....solvers.lengths.length_program import RADIUS
 from ...priors.prior import Prior
 from ..base import Problem
 from ..promised import promise_facts
 from ..registry import Asker
+from .question import mean_lengths, mean_note
 from .workload import Workload, WorkloadEvidence
 
 OFF = 0.05
@@ -50,10 +54,14 @@ class QuantileEvidence(WorkloadEvidence):
         Where the quantile may be found.
     weights : (k,) ndarray
         How likely, summing to 1.
+    mean_length, mean_length_own : float or None
+        As of `QuestionEvidence`; None but for pure privacy.
     """
 
     thresholds: np.ndarray
     weights: np.ndarray
+    mean_length: float | None = None
+    mean_length_own: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +132,13 @@ class Quantile(Workload):
         return "quantile"
 
     @property
+    def asks(self) -> str:
+        return "the median" if self.share == 0.5 else f"the quantile at {self.share:g}"
+
+    def interval_length(self, value: float) -> float:
+        return 2 * RADIUS * math.sqrt(value)
+
+    @property
     def label(self) -> str:
         return f"least variance of the quantile at {self.share:g}"
 
@@ -139,7 +154,20 @@ class Quantile(Workload):
     def evidence(self, problem: Problem, mechanism: Any, solution: Any) -> QuantileEvidence:
         places, weights, _ = self._thresholds(problem)
         known = super().evidence(problem, mechanism, solution)
-        return QuantileEvidence(known.queries, known.sampling, places, weights)
+        pure = isinstance(problem.privacy, Pure)
+        lengths = mean_lengths(problem, mechanism, self.n) if pure else (None, None)
+        return QuantileEvidence(known.queries, known.sampling, places, weights, *lengths)
+
+    def notes(self, made: Any) -> list[str]:
+        found = made.evidence
+        if found.mean_length is None or found.mean_length_own is None:
+            return super().notes(made)
+        return [mean_note(self.n, found.mean_length, found.mean_length_own, made.prior.units), *super().notes(made)]
+
+    def _origin(self, tolerance: float) -> Provenance:
+        origin = super()._origin(tolerance)
+        asked = {"question": self.key, "people": self.n, "share": self.share}
+        return replace(origin, parameters={**origin.parameters, **asked})
 
     def title(self, made: Any) -> str:
         return f"table for the quantile at {self.share:g} of {self.n:,} users"

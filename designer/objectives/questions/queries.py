@@ -50,12 +50,6 @@ and then y's; the means of x, y, their squares and their product, each column on
 NAMES = {**QUERIES, **OF_PLACES}
 """All names, of whichever values."""
 
-SAYS = (
-    "prefix (shares up to each value), ranges (of all ranges), moments (mean and mean square on [-1, 1]); of a prior "
-    "of x and y marginals (shares of each column's values) and moments (with the product); or a FILE"
-)
-"""Of the names, for help."""
-
 
 def queries_of(asked: str | ArrayLike, places: np.ndarray, *, labels: bool = False) -> np.ndarray:
     """Return what is asked of n values as weights (q, n): the answers are these times the frequencies.

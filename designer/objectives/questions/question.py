@@ -22,9 +22,7 @@ from ....solvers.lengths.length_program import LengthProgram
 from ...priors.prior import DEFAULT_UNIFORM_SHARE
 from ..base import Objective, Problem, Solution
 from ..information_solution import placed_outputs
-
-WORTH_SAYING = 1.05
-"""Times longer than by its own table that an interval must be for a note to speak of it."""
+from ..variance import Variance
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +33,18 @@ class QuestionEvidence:
     ----------
     one_peak_bound : float
         What no table is below whose columns rise to one peak and fall, as those of all closed forms do.
-    mean_length, mean_length_alone : float
-        Length of the interval of the mean by this table, and at least by any, in units of the values.
+    mean_length, mean_length_own : float
+        Length of the interval of the mean by this table, and by the table for the mean, in units of the values.
+    shares_length, shares_length_own : float or None
+        Mean length of the intervals of the distribution function by this table, and about that by a table for them
+        alone; None where nothing else was wanted.
     """
 
     one_peak_bound: float
     mean_length: float
-    mean_length_alone: float
+    mean_length_own: float
+    shares_length: float | None = None
+    shares_length_own: float | None = None
 
 
 class Question(Objective):
@@ -98,13 +101,8 @@ class Question(Objective):
         return max(alone, certified_length_bound(program, multipliers["certificate"]))
 
     def evidence(self, problem: Problem, mechanism: TabulatedMechanism, solution: Solution) -> QuestionEvidence:
-        knots, (low, high) = problem.prior.knots, problem.prior.domain
-        width = high - low
-        mean = LengthProgram(problem.solved.weights, problem.ratio, ((knots - low) / width)[None], np.ones(1), self.n)
-        with threadpool_limits(1, user_api="blas"):
-            found = mean.value(mechanism.probabilities)
         peaked = self.one_peak_bound(problem, solution.multipliers)
-        return QuestionEvidence(peaked, width * found, width * mean.alone())
+        return QuestionEvidence(peaked, *mean_lengths(problem, mechanism, self.n))
 
     def status(self, problem: Problem, value: float, bound: float, solution: Solution) -> Status:
         """Whether the bound for all tables proves it; where it does not, what was found is the best near it."""
@@ -127,8 +125,46 @@ class Question(Objective):
 
     def notes(self, made: Any) -> list[str]:
         units = made.prior.units
-        half = made.evidence.mean_length / 2, made.evidence.mean_length_alone / 2
+        found = made.evidence
+        if found.shares_length is None or found.shares_length_own is None:
+            return [mean_note(self.n, found.mean_length, found.mean_length_own, units)]
+        mean, own = (f"+-{length / 2:.3g}" for length in (found.mean_length, found.mean_length_own))
+        first = f"note: this table tells the mean of {self.n:,} people within {units_label(mean, units)}"
+        shares, alone = (f"+-{length / 2:.2g}" for length in (found.shares_length, found.shares_length_own))
         return [
-            f"note: this table tells the mean of {self.n:,} people within +-{units_label(f'{half[0]:.3g}', units)}, no "
-            f"table within less than +-{half[1]:.3g}: --objective expected is for the mean"
+            f"{first} and shares of them within {shares} on average; tables for one of both within {own} and "
+            f"about {alone}"
         ]
+
+
+def mean_lengths(problem: Problem, mechanism: TabulatedMechanism, n: int) -> tuple[float, float]:
+    """Return the lengths of the mean's interval of n people by a table and by the table for the mean, in units.
+
+    Example
+    -------
+    >>> from optldp.designer import Prior, design
+    >>> made = design(Prior.even(list(range(11))), 1.0)
+    >>> [round(length, 3) for length in mean_lengths(made.certificate.problem, made.mechanism, 20_000)]
+    [0.271, 0.271]
+    """
+    knots, (low, high) = problem.prior.knots, problem.prior.domain
+    width = high - low
+    mean = LengthProgram(problem.solved.weights, problem.ratio, ((knots - low) / width)[None], np.ones(1), n)
+    with threadpool_limits(1, user_api="blas"):
+        own = mean.value(Variance().solve(problem).mechanism.probabilities)
+        return width * mean.value(mechanism.probabilities), width * own
+
+
+def mean_note(n: int, length: float, own: float, units: str) -> str:
+    """Return what a table for a question costs the mean, in words.
+
+    Example
+    -------
+    >>> mean_note(20_000, 4.0, 2.5, "EUR")
+    'note: this table tells the mean of 20,000 people within +-2 EUR, the table for the mean within +-1.25: --of mean'
+    """
+    found = units_label(f"+-{length / 2:.3g}", units)
+    return (
+        f"note: this table tells the mean of {n:,} people within {found}, the table for the mean within "
+        f"+-{own / 2:.3g}: --of mean"
+    )

@@ -70,6 +70,10 @@ class Share(Question):
         return "share"
 
     @property
+    def asks(self) -> str:
+        return f"the share above {self.above:g}"
+
+    @property
     def label(self) -> str:
         return f"shortest interval of the share above {self.above:g}"
 

@@ -21,7 +21,7 @@ DRAWS = 20_000
     "name",
     [
         pytest.param(
-            name, marks=() if fault.samples < MILLION else (pytest.mark.slow, *[pytest.mark.nightly] * (k % 5 > 0))
+            name, marks=() if fault.samples < MILLION else (pytest.mark.slow, *[pytest.mark.nightly] * (k % 3 > 0))
         )
         for k, (name, fault) in enumerate(FAULTS.items())
     ],

@@ -135,6 +135,8 @@ def test_how_many_people_an_assumption_must_exempt_is_told(optldp, refusal):
     told = json.loads(optldp(*words, "--assume", "trust=1.2", "--prior", "last.csv", "--json").stdout)
     assert told["exempt_needed"] == {"trust=1.2": pytest.approx(0.1)}
     assert "note: for monotone=0 of these values, 12% of people had" in optldp(*words, "--assume", "monotone=0").stderr
+    Path("wide.csv").write_text("value,weight\n0,1\n3,1\n9,1\n")  # of values beyond those of the column
+    assert "between 'wide.csv' and these" in optldp(*words, "--assume", "trust=2", "--prior", "wide.csv").stderr
     assert "--assume trust needs the prior that it is near" in refusal(*words, "--assume", "trust=2")
     assert "--prior is for --assume" in refusal(*words, "--prior", "last.csv")
     assert "--assume is of one column" in refusal(*words[:2], "--assume", "monotone=0")

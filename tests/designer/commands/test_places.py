@@ -55,6 +55,9 @@ def test_places_from_design_to_their_shares(optldp, prior, tmp_path, loss):
     by_place = dict(zip(found["category"], found["value"], strict=True))
     assert by_place["0,2"] == pytest.approx(0.5, abs=0.1)
     assert [by_place["3,0"], by_place["0,0"]] == pytest.approx([0.25, 0.25], abs=0.1)
+    reports.write_text(reports.read_text().replace("x,y,", "lon,lat,", 1))
+    named = ("--column", "lon", "--column", "lat", "--method", "mle", "--json")
+    assert json.loads(optldp("estimate", out, reports, *named).stdout)["value"] == found["value"]
 
 
 def test_repeated_draws_by_a_secret_are_the_same(optldp, prior, tmp_path):

@@ -18,7 +18,7 @@ MOST_BYTES, MOST_IN_ALL = 60_000, 1_500_000
 def test_every_picture_is_on_a_page_and_small():
     named = set(re.findall(r"\]\(figures/([\w-]+\.png)\)", "".join(page.read_text() for page in PAGES)))
     assert named == {path.name for path in PICTURES.iterdir()}
-    assert len(named) == 22
+    assert len(named) == 23
     for path in PICTURES.iterdir():
         assert path.stat().st_size < MOST_BYTES
         with Image.open(path) as picture:

@@ -17,7 +17,6 @@ from optldp.mechanisms import InputError, grr, piecewise, square_wave
 TABLE = grr([0.0, 1.0, 2.0], 1.0)
 CELLS = square_wave([0.0, 1.0, 2.0], 1.0)
 MIXED = piecewise([0.0, 1.0, 2.0], 1.0)
-CENTRES = (CELLS.low + CELLS.high) / 2
 
 
 def facts(sources, **options):

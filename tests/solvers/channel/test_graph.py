@@ -62,3 +62,12 @@ def test_infinite_ratios_are_for_highs():
     program = ChannelProgram(sensitive([True, False, False], 1.0), np.full(3, 1 / 3), 1 - np.eye(3))
     with pytest.raises(InputError, match="choose HiGHS"):
         solve_channel(program, solver="graph")
+
+
+def test_log_ratios_of_both_directions_may_differ():
+    """Then the first table by distances can be outside, and rows are as right as elsewhere."""
+    rng = np.random.default_rng(3)
+    program = ChannelProgram(ratios(rng.uniform(0.05, 3.0, (8, 8))), np.full(8, 1 / 8), rng.random((8, 6)))
+    found, other = (solve_channel(program, tolerance=1e-5, solver=solver) for solver in ("graph", "highs"))
+    assert found.value == pytest.approx(other.value, rel=1e-4)
+    assert found.bound <= other.value * (1 + 1e-9)

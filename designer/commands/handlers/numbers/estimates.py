@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .....estimators.methods import MeanMethod
     from .....estimators.reading.columns import SkippedRows
     from .....mechanisms import TabulatedMechanism
+    from .....mechanisms.table.provenance import Provenance
     from ..options import EstimateOptions, ReportOptions
 
 
@@ -84,8 +85,9 @@ def require_method(asked: EstimateOptions, alone: bool, *, rows: bool = False) -
 
 def with_usual(asked: EstimateOptions, tables: Sequence[Any], *, written: bool = True) -> EstimateOptions:
     """Return what is asked with what is meant: of a share the distribution, of a prior to trust or tables made for one
-    the bias-aware mean.
+    the bias-aware mean, of a table made for a question the answer.
     """
+    asked = _answering(asked, tables[0].provenance) if len(tables) == 1 else asked
     if asked.method is None and asked.of is None and (asked.above is not None or asked.between is not None):
         return replace(asked, of_text="distribution")
     usual = asked.method is None and asked.of in (None, "mean") and asked.winsorise is None and not asked.raw
@@ -101,6 +103,28 @@ def with_usual(asked: EstimateOptions, tables: Sequence[Any], *, written: bool =
             "a bias-aware mean needs tables, got a floor form that is too large for one: use fewer --knots"
         )
     return asked
+
+
+def _answering(asked: EstimateOptions, origin: Provenance) -> EstimateOptions:
+    """Return what is asked of a table made for a question: the answer, or the mean by a fitted distribution.
+
+    Few of these tables have an unbiased mean, and where they do, its interval is far longer.
+    """
+    told, question = origin.parameters, origin.question
+    meant = asked.method is None and asked.of in (None, "mean") and asked.winsorise is None and not asked.raw
+    if not meant or question is None or asked.above is not None or asked.between is not None:
+        return asked
+    if asked.of == "mean" or asked.assume or asked.prior_file is not None:
+        return asked if asked.prior_file is not None and not asked.assume else replace(asked, method_text="smooth")
+    match question, told.get("above"), told.get("share"):
+        case "cdf", _, _:
+            return replace(asked, of_text="distribution")
+        case "share", int() | float() as above, _:
+            return replace(asked, of_text="distribution", above=float(above))
+        case "quantile", _, int() | float() as share:
+            return replace(asked, of_text=f"quantiles:{share:g}")
+        case _:
+            return asked
 
 
 def _trusting(asked: EstimateOptions, assume: Sequence[str]) -> EstimateOptions:

@@ -7,6 +7,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from .....mechanisms.errors import InputError
 from ..shared import Options
 
 OPTIONS = ("--central-epsilon", "--shuffle-delta")
@@ -42,7 +43,6 @@ class MixingOptions(Options):
 
     def mixing(self, n: int | None, epsilon: object) -> Mixing | None:
         """Return what mixed reports must keep, None if nothing was said of it; InputError for what does not fit."""
-        from .....mechanisms.errors import InputError
 
         if self.central_epsilon is None:
             self.refuse("for --central-epsilon", "--shuffle-delta")

@@ -84,9 +84,18 @@ class ObjectiveOptions(PriorOptions):
 
         return [trust_note(each) for each in self.measurements]
 
-    def objectives_named(self, texts: Sequence[str]) -> list[Objective]:
-        """Return the objectives that are asked for, each once; InputError for an assumption that none takes."""
-        asked = [AskedObjective.read(text) for text in dict.fromkeys(texts)]
+    def objectives_named(self, texts: Sequence[str], questions: Sequence[str] = ()) -> list[Objective]:
+        """Return the objectives that are asked for, each once, and those that answer questions best.
+
+        Raises
+        ------
+        InputError
+            A question that there is not, or an assumption that no objective takes.
+        """
+        from ....objectives.questions.asked import question_asked
+
+        asked = [question_asked(text) for text in dict.fromkeys(questions)]
+        asked += [AskedObjective.read(text) for text in dict.fromkeys(texts)]
         if all(one.name not in (OF_MEAN, OF_CLASS) for one in asked):
             self.refuse(f"for --objective {OF_MEAN} and {OF_CLASS}", "--assume", "--assume-from")
         return [self.with_assumed(one).made(self) for one in asked]

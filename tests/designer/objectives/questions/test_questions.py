@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from optldp import Prior, design
 from optldp.designer.objectives import Cdf, Share
-from optldp.mechanisms import InputError, verify
+from optldp.designer.objectives.questions.other_tables import arm_of_a_share
+from optldp.mechanisms import InputError, load_table, verify
 
 DRAWN = np.random.default_rng(3).gamma(3.0, 5.0, 500).clip(0, 50)
 PRIOR = Prior.from_data(DRAWN, knots=11, domain=(0, 50), source="public")
@@ -59,14 +60,53 @@ def test_what_cannot_be_asked_is_refused_in_a_line(wrong, said):
         wrong()
 
 
+@pytest.fixture
+def nine(tmp_path):
+    (tmp_path / "p.csv").write_text("value,weight\n" + "".join(f"{x},{1 + x % 3}\n" for x in range(9)))
+    return "--prior", tmp_path / "p.csv", "--public", "--epsilon", 1, "--n", 20_000
+
+
 @pytest.mark.nightly
-def test_commands_take_questions(optldp, tmp_path):
-    prior = tmp_path / "p.csv"
-    prior.write_text("value,weight\n" + "".join(f"{x},{1 + x % 3}\n" for x in range(9)))
-    common = "design", "--prior", prior, "--public", "--epsilon", 1, "--n", 20_000, "--json", "--objective"
-    told = [json.loads(optldp(*common, each).stdout) for each in ("cdf", "cdf:mean=0.3", "share:above=3.5")]
+def test_commands_take_questions(optldp, nine):
+    told = [
+        json.loads(optldp("design", *nine, "--json", "--objective", each).stdout)
+        for each in ("cdf", "cdf:mean=0.3", "share:above=3.5")
+    ]
     assert [each["status"] for each in told] == ["local", "local", "optimal"]
     assert told[1]["mean_interval_length"] < told[0]["mean_interval_length"]
+
+
+@pytest.mark.slow
+def test_comparisons_and_advice_are_by_the_length_of_the_answers_interval_with_the_bound_beside(optldp, nine):
+    of = ("--of", "share:above=3.5", "--of", "median", "--method", "optimal", "--method", "ptt")
+    rows = json.loads(optldp("compare", *nine, *of, "--json").stdout)["rows"]
+    share, ptt, median, *_ = rows
+    assert (share["interval_length"], share["interval_length_at_least"]) == (share["value"], share["bound"])
+    assert share["interval_length"] == pytest.approx(arm_of_a_share(5 / 17, 1.0, 20_000) * 2, rel=0.02)
+    assert ptt["interval_length"] > 2 * share["interval_length"]
+    assert median["interval_length"] == pytest.approx(2 * 1.96 * median["value"] ** 0.5, rel=1e-4)
+    advised = json.loads(optldp("advise", *nine, "--of", "share:above=3.5", "--mechanism", "ptt", "--json").stdout)
+    assert [row["mechanism"] for row in advised["rows"]] == ["share", "ptt"]
+    assert advised["rows"][0]["interval_length"] == share["interval_length"]
+    assert "no mechanism within less than" in advised["advice"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("of", "told"), [("median", "quantiles"), pytest.param("share:above=3.5", "above", marks=pytest.mark.nightly)]
+)
+def test_a_table_for_a_question_answers_it_unasked_and_tells_a_mean_by_a_pair(optldp, nine, tmp_path, of, told):
+    made = optldp("design", *nine, "--of", of, "--out", tmp_path / "m.json")
+    assert "the table for the mean within +-" in made.stderr
+    table = load_table(tmp_path / "m.json")
+    reports = table.sample(np.arange(9.0).repeat(40), np.random.default_rng(1))
+    (tmp_path / "r.csv").write_text("report\n" + "".join(f"{report!r}\n" for report in reports.tolist()))
+    found = json.loads(optldp("estimate", tmp_path / "m.json", tmp_path / "r.csv", "--json").stdout)
+    assert told in found
+    if of == "median":
+        mean = json.loads(optldp("estimate", tmp_path / "m.json", tmp_path / "r.csv", "--of", "mean", "--json").stdout)
+        assert mean["interval"] == "affine-pair"
+        assert mean["low"] < 4 < mean["high"]
 
 
 @pytest.mark.nightly

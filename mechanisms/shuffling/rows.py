@@ -21,6 +21,9 @@ SHARED = Fraction(9, 10)
 ROUNDED = Fraction(1, 2**50)
 """No less than two probabilities in doubles are off by together."""
 
+DUST = 2**40
+"""One part in so many of what two rows have alike may be left out at an output."""
+
 LOOKED_AT = 2**20
 """Entries of pairs of rows that are looked at one by one in whole numbers."""
 
@@ -54,10 +57,11 @@ def _(channel: FloorForm) -> np.ndarray:
 
 
 class Pairs(NamedTuple):
-    """Pairs of rows that are bounded together: their largest variation, and the least share of `Clones`."""
+    """Pairs of rows that are bounded together: largest variation, least share, and most that is left out of V."""
 
     beta: Fraction
     shared: Fraction
+    left_out: Fraction = Fraction(0)
 
 
 class Ratios(NamedTuple):
@@ -127,24 +131,24 @@ def pairs_of(numerators: np.ndarray, p: Fraction) -> list[Pairs]:
     Example
     -------
     >>> eighths = np.array([[3, 1, 2, 2], [1, 3, 2, 2], [1, 1, 4, 2]]) * 2**50
-    >>> [(float(beta), round(float(shared), 6)) for beta, shared in pairs_of(eighths, Fraction(3))]
+    >>> [(float(beta), round(float(shared), 6)) for beta, shared, _ in pairs_of(eighths, Fraction(3))]
     [(0.25, 1.0)]
     """
     variations = _variations(numerators)
     rows, others = np.triu_indices(len(numerators), 1)
     order = np.argsort(-variations[rows, others], kind="stable")
     first, rest = order[:0], Fraction(1, 1) / p
-    least = Fraction(1)
+    least, left_out = Fraction(1), Fraction(0)
     floor = numerators.min(axis=0)
     for done, pair in enumerate(order[: LOOKED_AT // max(numerators.shape[1], 1)].tolist()):
-        shared = max(_shared(numerators[rows[pair]], numerators[others[pair]], floor, p), 1 / p)
+        shared, dust = _shared(numerators[rows[pair]], numerators[others[pair]], floor, p)
         if shared < SHARED:
             break
-        least, first = min(least, shared), order[: done + 1]
-    groups = [(first, least), (order[first.size :], rest)]
+        least, left_out, first = min(least, shared), max(left_out, dust), order[: done + 1]
+    groups = [(first, least, left_out), (order[first.size :], rest, Fraction(0))]
     return [
-        Pairs(Fraction(int(variations[rows[some[0]], others[some[0]]]), DENOMINATOR), shared)
-        for some, shared in groups
+        Pairs(Fraction(int(variations[rows[some[0]], others[some[0]]]), DENOMINATOR), shared, dust)
+        for some, shared, dust in groups
         if some.size
     ]
 
@@ -154,11 +158,17 @@ def _variations(numerators: np.ndarray) -> np.ndarray:
     return np.array([np.maximum(numerators - row, 0).sum(axis=1) for row in numerators])
 
 
-def _shared(one: np.ndarray, other: np.ndarray, floor: np.ndarray, p: Fraction) -> Fraction:
-    """The largest s with alpha U + alpha U' + s g V at most the floor, as in `upper`; at most 1."""
+def _shared(one: np.ndarray, other: np.ndarray, floor: np.ndarray, p: Fraction) -> tuple[Fraction, Fraction]:
+    """The largest s with alpha U + alpha U' + s g V at most the floor, as in `upper`; at most 1.
+
+    Outputs of a few numerators, of which solvers leave some, may share little: they are left out, and their mass of V
+    is returned beside s.
+    """
     a, b = p.as_integer_ratio()
     apart = b * np.abs(one - other).astype(object)  # beyond 64 bits
     alike = a * np.minimum(one, other).astype(object) - b * np.maximum(one, other).astype(object)
     of_them = alike > 0
     shares = ((a - b) * floor.astype(object) - apart)[of_them] / alike[of_them]  # each the nearest double
-    return Fraction(min(shares.min(initial=1.0), 1.0)) * (1 - ROUNDED)
+    dust = (shares < float(SHARED)) & (alike[of_them] * DUST < (a - b) * DENOMINATOR).astype(bool)
+    left_out = Fraction(int(alike[of_them][dust].sum()), (a - b) * DENOMINATOR)
+    return Fraction(min(shares[~dust].min(initial=1.0), 1.0)) * (1 - ROUNDED), left_out

@@ -167,7 +167,11 @@ class Shuffled(Shown):
         """Bounds on all pairs of one report's rows, or the one on all mechanisms of its budget."""
         if self._ratios is None:
             return [_generic_clones(self.local_epsilon, self.n, delta)]
-        return [Clones(self.n, self._ratios.p, *each, delta) for each in self._ratios.pairs if each.beta]
+        return [
+            Clones(self.n, self._ratios.p, beta, shared, delta, left_out)
+            for beta, shared, left_out in self._ratios.pairs
+            if beta
+        ]
 
     @cached_property
     def lower_bound(self) -> float | None:

@@ -55,6 +55,9 @@ class Clones:
         Share of V that all others are sure to have, from 1 / p to 1.
     delta : float
         Least delta that will be asked for; the neglected terms are far below it.
+    left_out : Fraction
+        Mass of V, at most g, of which s does not hold. Who draws from it is seen to say nothing: as l of V is below 0,
+        that makes the divergence no smaller, and all else holds as before.
 
     Example
     -------
@@ -65,10 +68,12 @@ class Clones:
     0.0414
     """
 
-    def __init__(self, n: int, p: Fraction, beta: Fraction, s: Fraction, delta: float) -> None:
+    def __init__(
+        self, n: int, p: Fraction, beta: Fraction, s: Fraction, delta: float, left_out: Fraction = Fraction(0)
+    ) -> None:
         self.p, self.s, self.cut = p, s, CUT * delta
         either = 2 * beta / (p - 1)
-        self.all = either + s * (1 - either * (p + 1) / 2)
+        self.all = either + s * (1 - either * (p + 1) / 2 - left_out)
         """Probability of U, U' or V for one of the others."""
         self.either = either / self.all
         """Of U or U' for one that is a clone."""

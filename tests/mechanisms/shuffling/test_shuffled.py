@@ -77,7 +77,10 @@ class TestSmallNumbersOfUsers:
             found = max(
                 divergence(one, other, rest, n, 1 + Fraction(more)) for one in rows for other in rows for rest in rows
             )
-            bound = max(Clones(n, p, *pairs, 1e-9).delta(more) for pairs in pairs_of(numerators, p))
+            bound = max(
+                Clones(n, p, each.beta, each.shared, 1e-9, each.left_out).delta(more)
+                for each in pairs_of(numerators, p)
+            )
             assert float(found) <= bound
             assert more or bound <= 3 * float(found)
 
@@ -92,6 +95,27 @@ class TestSmallNumbersOfUsers:
         for more in (0.0, 0.125, 0.5, 1.5):
             exactly = divergence(one, other, rest, n, 1 + Fraction(more))
             assert exactly <= Fraction(clones.delta(more)) <= exactly * (1 + Fraction(1, 10**9)) + Fraction(1, 10**14)
+
+    def test_what_hardly_anybody_shares_is_left_out_on_the_safe_side(self):
+        """A fifth output of V that others have a hundredth of, or none of: in fractions, and the bound is near."""
+        p, beta, n, dust = Fraction(3), Fraction(1, 4), 5, Fraction(1, 100)
+        alpha = beta / (p - 1)
+        alike = 1 - alpha * (p + 1) - dust
+        one, other = (alpha * p, alpha, alike, dust, Fraction(0)), (alpha, alpha * p, alike, dust, Fraction(0))
+        for theirs in (dust / 100, dust / 10**6):
+            rest = (alpha, alpha, alike, theirs, 1 - 2 * alpha - alike - theirs)
+            for more in (0.0, 0.25, 1.0):
+                exactly = divergence(one, other, rest, n, 1 + Fraction(more))
+                assert exactly <= Fraction(Clones(n, p, beta, Fraction(1), 1e-9, dust).delta(more)) <= 1.1 * exactly
+
+    def test_an_output_of_one_numerator_moves_the_bound_by_nothing(self):
+        eighths = np.array([[3, 1, 2, 2], [1, 3, 2, 2], [2, 2, 2, 2]]) * 2**50
+        dusty = np.column_stack([eighths, [3, 3, 1]])
+        dusty[:, 3] -= dusty[:, 4]
+        (kept, *_), (found, *_) = (pairs_of(each, Fraction(3)) for each in (eighths, dusty))
+        assert found.beta == kept.beta
+        assert found.shared > 0.99
+        assert 0 < found.left_out < Fraction(1, 2**40)
 
     def test_the_lower_bound_is_the_divergence_of_the_counts_and_never_above_it(self):
         eighth = Fraction(1, 8)

@@ -126,7 +126,7 @@ def without_bias(mechanism: TabulatedMechanism) -> TabulatedMechanism:
         low, high = mechanism.domain
         raise InputError(
             f"the domain must not be narrow and far from zero, where {mechanism.provenance.method} cannot be unbiased, "
-            f"got [{low:.9g}, {high:.9g}]: subtract an offset from the values"
+            f"got [{low:.15g}, {high:.15g}]: subtract an offset from the values"
         )
     scale, shift = unbiasing
     mechanism = mechanism.affine(1 / scale, -shift / scale)

@@ -265,5 +265,5 @@ class TestMethods:
 
     def test_a_domain_too_far_from_zero_is_refused_rather_than_biased(self):
         prior = Prior.on_knots(1e6 + 1e-5 * np.arange(7), np.ones(7), source="public")
-        with pytest.raises(InputError, match=r"square-wave can be unbiased.*subtract an offset"):
+        with pytest.raises(InputError, match=r"square-wave cannot be unbiased.*subtract an offset"):
             design(prior, 1.0, method="square-wave")

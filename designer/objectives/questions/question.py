@@ -145,7 +145,7 @@ def mean_lengths(problem: Problem, mechanism: TabulatedMechanism, n: int) -> tup
     >>> from optldp.designer import Prior, design
     >>> made = design(Prior.even(list(range(11))), 1.0)
     >>> [round(length, 3) for length in mean_lengths(made.certificate.problem, made.mechanism, 20_000)]
-    [0.271, 0.271]
+    [0.288, 0.288]
     """
     knots, (low, high) = problem.prior.knots, problem.prior.domain
     width = high - low
@@ -161,7 +161,7 @@ def mean_note(n: int, length: float, own: float, units: str) -> str:
     Example
     -------
     >>> mean_note(20_000, 4.0, 2.5, "EUR")
-    'note: this table tells the mean of 20,000 people within +-2 EUR, the table for the mean within +-1.25: --of mean'
+    'note: this table tells the mean of 20,000 people within +-2 [EUR], the table for the mean within +-1.25: --of mean'
     """
     found = units_label(f"+-{length / 2:.3g}", units)
     return (

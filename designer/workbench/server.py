@@ -5,9 +5,11 @@ from __future__ import annotations
 import http.cookies
 import secrets
 import socket
+import sys
 import threading
 import webbrowser
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -15,6 +17,9 @@ from ...mechanisms.errors import InputError
 
 HOST = "127.0.0.1"
 """Never another: what is shown may be computed from values to be protected."""
+
+OF_CLIENTS = ("aiohttp", "requests")
+"""Socket.IO does without them, as where they are not installed: its clients need them, and they take .4 s to load."""
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Any]]
@@ -120,9 +125,10 @@ def serve(build: Callable[[str], Any], query: str, *, port: int, opens: bool, to
     if opens:
         threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
     # Only now what takes a second to import: the socket listens, and the browser starts meanwhile.
-    import uvicorn
-    from fastapi import FastAPI
-    from nicegui import ui
+    with _missing(OF_CLIENTS):
+        import uvicorn
+        from fastapi import FastAPI
+        from nicegui import ui
 
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     ui.run_with(app, root=lambda: build(base), title="optldp workbench", dark=None, language="en-US",
@@ -130,3 +136,15 @@ def serve(build: Callable[[str], Any], query: str, *, port: int, opens: bool, to
     # No access log: addresses have the token.
     config = uvicorn.Config(Guard(app, token, port), log_level="warning", access_log=False, lifespan="on")
     uvicorn.Server(config).run(sockets=[listening])
+
+
+@contextmanager
+def _missing(names: tuple[str, ...]) -> Iterator[None]:
+    """Let modules that are not loaded yet seem not to be installed, for as long as others are imported."""
+    hidden = [name for name in names if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(hidden))  # Python raises ImportError where a module is None
+    try:
+        yield
+    finally:
+        for name in hidden:
+            sys.modules.pop(name, None)

@@ -74,7 +74,8 @@ def _losses() -> Iterator[Aimed]:
     yield Aimed("10 per unit, 101 x 101, expected", given(101, Metric(10.0), expected), 1e-6, 2)
     yield Aimed("10 per unit, 301 x 301, expected", given(301, Metric(10.0), expected), 1e-6, 15)
     yield Aimed("2 per unit, unbiased, 101 knots, outputs free", _free_by_distance, 1e-5, 30)
-    yield Aimed("10 x 10 places, .5 a step, distance", lambda: _places(10))
+    yield Aimed("10 x 10 places, .5 a step, distance", lambda: _places(10, 1e-5))
+    yield Aimed("20 x 20 places, .5 a step, distance", lambda: _places(20, 1e-2), 1.2e-2, 180)
     yield Aimed("biased, 21 x 41, own convex objective", _own, 1e-6, 0.5)
 
 
@@ -133,11 +134,11 @@ def _free_by_distance() -> Design:
     return design(even(101), Metric(2.0), objective=asked, uniform_share=0.0, tolerance=1e-5)
 
 
-def _places(side: int) -> Design:
+def _places(side: int, gap: float) -> Design:
     grid = np.stack(np.meshgrid(np.arange(float(side)), np.arange(float(side))), -1).reshape(-1, 2)
     asked = Loss("absolute")
     prior = CategoricalPrior(Places(grid), np.ones(side**2))
-    return design(prior, Metric(0.5), objective=asked, uniform_share=0.0)
+    return design(prior, Metric(0.5), objective=asked, uniform_share=0.0, tolerance=gap)
 
 
 def _own() -> Design:

@@ -57,12 +57,13 @@ HOLES: Mapping[str, Mapping[tuple[str, ...], str]] = {
         ("places", "categories of blocks"): "of no loss by a name, for which a new design could be made",
         FEATURES: "what features cost depends on the pilot: plan --for says it",
         ("cells",): "prior is of one column: plan --for table says what cells cost",
-        ("directions of numbers",): "plan says what a way costs",
+        ("directions of numbers", "tree of numbers"): "plan says what a way costs",
         PAIRS: "what pairs cost depends on each key's share and values together",
     },
     "audited": {
         OTHERS: "draws no reports",
         ("directions of numbers",): "each report has a seed of its own and comes once",
+        ("tree of numbers",): "signs of changes have an audit over time",
         ("delta",): "an audit bounds log-ratios from below, and (epsilon, delta) bounds none from above",
     },
 }

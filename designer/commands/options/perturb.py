@@ -52,9 +52,9 @@ class PerturbOptions(LedgerOptions):
     level_column: Annotated[
         str | None, typer.Option("--level-column", help="Column of DATA with each user's own budget, for levels.")
     ] = None
-    key: Annotated[
-        str | None, typer.Option("--key", help="Column of DATA that names the user, kept beside the reports.")
-    ] = None
+    key: Annotated[str | None, typer.Option("--key", help="Column of DATA that names the user, kept with reports.")] = (
+        None
+    )
     keep: Annotated[
         list[str] | None,
         typer.Option("--keep", help="Public column of DATA to carry along, in clear, for estimate --by; repeat."),
@@ -74,7 +74,7 @@ class PerturbOptions(LedgerOptions):
         str | None,
         typer.Option(
             "--period",
-            help="The period of the values, written into the column round. With --secret users report anew in another "
+            help="Period of the values, written into column round. With --secret users report anew in another "
             "period; default: none. With --ledger the same value has the same report in all; default: the date. "
             "For a way over time: its number, from 1, written into the column period.",
         ),

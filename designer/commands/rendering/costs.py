@@ -16,6 +16,7 @@ from ....mechanisms import CategoricalMechanism, TabulatedMechanism
 from ....mechanisms.categorical.table import CategoricalTable
 from ....mechanisms.compact_tables import FloorForm
 from ....mechanisms.errors import InputError, unwired
+from ....mechanisms.over_time import Way
 from ....mechanisms.promise import Pure
 from ....mechanisms.spaces.places import COLUMNS
 from ....mechanisms.table.knot_prior import KnotPrior
@@ -47,6 +48,8 @@ def cost_on(mechanism: Any, part: Part, asked: EvaluateOptions, notes: list[str]
 
     Raises InputError for kinds whose cost is no one number, and data that cannot be read.
     """
+    if isinstance(mechanism, Way):
+        raise InputError(f"evaluate is for one report of a user, got a way over time in {str(asked.table)!r}: see plan")
     raise InputError(
         f"evaluate is for numbers, categories, attributes and their levels, got pairs in {str(asked.table)!r}: "
         "what they cost depends on each key's share, so design anew and compare one_report_times_n of show"

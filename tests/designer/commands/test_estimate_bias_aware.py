@@ -100,7 +100,7 @@ def test_a_table_for_the_error_needs_no_words_and_warns_of_other_users(optldp):
         (("--method", "em", *TRUSTED), "--trust is for --method bias-aware: leave it out"),
         (("--method", "em", *PRIOR), "--prior is for --method bias-aware, a mean, and for --assume: leave it out"),
         ((*TRUSTED, "--of", "distribution"), "--method bias-aware estimates a mean, not distribution"),
-        ((*PRIOR, "--winsorise", 0.1), "--prior is for --method bias-aware, a mean: leave it out"),
+        ((*PRIOR, "--winsorise", 0.1), "--prior is for --method bias-aware, a mean, and for --assume: leave it out"),
         (("--method", "bias-aware", "--of", "quantiles"), "--method bias-aware estimates a mean, not quantiles"),
         (("--method", "bias-aware", "--winsorise", 0.1), "--winsorise is for the plain mean of one table"),
         (("--method", "bias-aware", "--raw"), "--raw is for the plain mean of one table"),

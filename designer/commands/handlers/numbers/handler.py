@@ -23,7 +23,6 @@ from .... import plots
 from ...output.output import solver_progress
 from ..kind import Checked, Drawing, Found, Held, Kind, Layout, Reader, Service, WrittenReports, marked
 from ..options import REPORT_COLUMN
-from ..readers import number_reader
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,6 +91,8 @@ class Numbers(Outputs[TabulatedMechanism]):
     holds: ClassVar[tuple[str, ...]] = NUMBERS
 
     def reader(self, asked: EstimateOptions, *, numbered: bool) -> Reader:
+        from ..readers import number_reader  # takes categories with it, which perturb does without
+
         return number_reader(self.mechanism, asked, numbered=numbered)
 
     def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

@@ -53,6 +53,7 @@ def test_perturbing_through_a_table_loads_no_other_kind_and_no_other_command(tab
         "options.assumed",
         "options.differences",
         "options.ledger",
+        "options.report_ids",
         "handlers.options",
         "handlers.kind",
         "handlers.numbers",

@@ -48,12 +48,15 @@ def cost_on(mechanism: Any, part: Part, asked: EvaluateOptions, notes: list[str]
 
     Raises InputError for kinds whose cost is no one number, and data that cannot be read.
     """
-    if isinstance(mechanism, Way):
-        raise InputError(f"evaluate is for one report of a user, got a way over time in {str(asked.table)!r}: see plan")
     raise InputError(
         f"evaluate is for numbers, categories, attributes and their levels, got pairs in {str(asked.table)!r}: "
         "what they cost depends on each key's share, so design anew and compare one_report_times_n of show"
     )
+
+
+@cost_on.register(Way)
+def _over_time(mechanism: Way, part: Part, asked: EvaluateOptions, notes: list[str]) -> tuple[dict[str, Any], Within]:
+    raise InputError(f"evaluate is for one report of a user, got a way over time in {str(asked.table)!r}: see plan")
 
 
 @cost_on.register(CategoricalMechanism)

@@ -141,10 +141,11 @@ def serve(build: Callable[[str], Any], query: str, *, port: int, opens: bool, to
 @contextmanager
 def _missing(names: tuple[str, ...]) -> Iterator[None]:
     """Let modules that are not loaded yet seem not to be installed, for as long as others are imported."""
-    hidden = [name for name in names if name not in sys.modules]
-    sys.modules.update(dict.fromkeys(hidden))  # Python raises ImportError where a module is None
+    loaded: dict[str, Any] = sys.modules
+    hidden = [name for name in names if name not in loaded]
+    loaded.update(dict.fromkeys(hidden))  # Python raises ImportError where a module is None
     try:
         yield
     finally:
         for name in hidden:
-            sys.modules.pop(name, None)
+            loaded.pop(name, None)

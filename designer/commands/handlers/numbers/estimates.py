@@ -114,8 +114,10 @@ def _answering(asked: EstimateOptions, origin: Provenance) -> EstimateOptions:
     meant = asked.method is None and asked.of in (None, "mean") and asked.winsorise is None and not asked.raw
     if not meant or question is None or asked.above is not None or asked.between is not None:
         return asked
-    if asked.of == "mean" or asked.assume or asked.prior_file is not None:
-        return asked if asked.prior_file is not None and not asked.assume else replace(asked, method_text="smooth")
+    if asked.prior_file is not None and not asked.assume:
+        return asked  # the bias-aware mean
+    if asked.of == "mean":
+        return replace(asked, method_text="smooth")
     match question, told.get("above"), told.get("share"):
         case "cdf", _, _:
             return replace(asked, of_text="distribution")

@@ -101,10 +101,12 @@ def test_a_table_for_a_question_answers_it_unasked_and_tells_a_mean_by_a_pair(op
     table = load_table(tmp_path / "m.json")
     reports = table.sample(np.arange(9.0).repeat(40), np.random.default_rng(1))
     (tmp_path / "r.csv").write_text("report\n" + "".join(f"{report!r}\n" for report in reports.tolist()))
-    found = json.loads(optldp("estimate", tmp_path / "m.json", tmp_path / "r.csv", "--json").stdout)
-    assert told in found
+    estimate = "estimate", tmp_path / "m.json", tmp_path / "r.csv", "--json"
+    assert told in json.loads(optldp(*estimate).stdout)
     if of == "median":
-        mean = json.loads(optldp("estimate", tmp_path / "m.json", tmp_path / "r.csv", "--of", "mean", "--json").stdout)
+        assumed = json.loads(optldp(*estimate, "--assume", "trust=3", "--prior", tmp_path / "p.csv").stdout)
+        assert told in assumed
+        mean = json.loads(optldp(*estimate, "--of", "mean").stdout)
         assert mean["interval"] == "affine-pair"
         assert mean["low"] < 4 < mean["high"]
 
